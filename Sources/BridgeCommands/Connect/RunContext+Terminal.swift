@@ -1,3 +1,4 @@
+import BridgeErrors
 import BridgeSSH
 import BridgeTerminal
 
@@ -51,13 +52,25 @@ extension RunContext {
     guard wantsTerminal else { return nil }
     return PseudoTerminal(
       type: terminalType, size: TerminalSize(of: 0) ?? TerminalSize(),
-      modes: TerminalModes.encoded(of: 0))
+      modes: TerminalModes.encoded(of: 0), isRequired: settings.terminal != .automatic)
   }
 
   /// Warns where a terminal was asked for and cannot be had.
   func warnOfMissingTerminal() {
     guard settings.terminal == .wanted, !wantsTerminal else { return }
     reporter.warn("no terminal is requested: standard input is not one (-tt requests it anyway)")
+  }
+
+  /// The host gives a shell no terminal. From here on the user's one shows and edits what is typed,
+  /// and sends it by lines.
+  func goOnWithoutTerminal() {
+    TerminalModes.restore()
+    reporter.makeSpaceForTyping()
+    let host = PeerText.escaped(settings.givenHost, limit: 128)
+    reporter.log(
+      reporter.style.isSSH
+        ? "PTY allocation request failed on channel 0"
+        : "bridgectl: \(host) gives no terminal; the shell goes on without one (-T asks for none).")
   }
 
   /// The terminal on standard output, where it is one. Something is drawn beside output where a

@@ -118,13 +118,15 @@ final class PlainWork: LinkWork {
     let isRepeated = state.withLock { $0.ledger.start() }
     announce(session.generation, isRepeated: isRepeated)
     if isRepeated, context.request.command != nil { await context.counters.countRetry() }
-    reporter.event(.started(hasTerminal: context.wantsTerminal))
+    if context.wantsTerminal, !channel.hasTerminal { context.goOnWithoutTerminal() }
+    reporter.event(.started(hasTerminal: channel.hasTerminal))
     let sizes = context.resizes.next()
     if let keyboard {
-      TerminalModes.set(.raw, on: 0)
+      // Without a terminal there, the one here edits each line.
+      if channel.hasTerminal { TerminalModes.set(.raw, on: 0) }
       keyboard.open()
     }
-    let predicted = PredictedTerminal(context)
+    let predicted = channel.hasTerminal ? PredictedTerminal(context) : nil
     await predicted?.setRoundTrip(connection.roundTrip)
     let remote = RemoteSession(
       context, channel, input: input, predicted: predicted, resizes: sizes)

@@ -35,10 +35,10 @@ extension SSHFailure {
       .prefix { !$0.isNewline }
   }
 
-  /// `sentence`, and what the peer or the library said about it.
   /// Whether the server refused the terminal, and not the command behind it (RFC 4254, 6.2).
   var isOfTerminal: Bool { message.contains("request-pty") }
 
+  /// `sentence`, and what the peer or the library said about it.
   func quoting(_ sentence: String) -> String {
     let said = Payload.shown(message, limit: PeerText.limit).trimmed
     return said.isEmpty ? sentence + "." : sentence + " (" + said + ")."

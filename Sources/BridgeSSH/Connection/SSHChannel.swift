@@ -7,16 +7,21 @@ import BridgeWaiting
 public final class SSHChannel: Sendable {
   /// Its standard output.
   public let standardOutput: ByteStream
-  /// Its standard error; empty where a terminal was requested.
+  /// Its standard error; empty where it has a terminal.
   public let standardError: ByteStream
+  /// Whether the server gave it a terminal.
+  public let hasTerminal: Bool
 
   private let connection: SSHConnection
   private let number: UInt32
   private let isClosed = Mutex(false)
   let ending: ChannelEnding
 
-  init(_ connection: SSHConnection, state: ChannelState, ending: ChannelEnding) {
+  init(
+    _ connection: SSHConnection, state: ChannelState, ending: ChannelEnding, hasTerminal: Bool
+  ) {
     self.connection = connection
+    self.hasTerminal = hasTerminal
     self.ending = ending
     number = state.native.number
     standardOutput = ByteStream(mailbox: state.output, connection: connection)

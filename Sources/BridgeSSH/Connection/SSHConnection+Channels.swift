@@ -55,22 +55,26 @@ extension SSHConnection {
     let native = try value(of: await openSession(window: window))
     configuration.observer?(.channelOpened)
     hasHadChannel = true
+    var hasTerminal = terminal != nil
     if let terminal {
-      let asked = await request(of: native) {
-        $0.requestTerminal(terminal)
-      } answer: { _ in
+      let refusal = try await ask(native) { $0.requestTerminal(terminal) }
+      if let refusal, terminal.isRequired {
+        giveUp(native)
+        throw AppError(sshError: refusal)
       }
-      // A command that was not sent has not run.
-      try value(of: asked.mapError(\.ofTheLink))
+      hasTerminal = refusal == nil
     }
-    for variable in environment.dropLast() { try await send(variable, to: native) }
+    for variable in environment.dropLast() {
+      // One that the server leaves out is no failure.
+      _ = try await ask(native) { $0.set(variable) }
+    }
     // Registered in the same turn: what the server says next may be all that it says, and the end
     // of the link. Not before: what the channel brings must not end it while a request on it is
     // under way.
     let started = await request(of: native) {
       $0.start(program, with: environment.last)
-    } answer: {
-      $0.register(native, command: program.text, window: window)
+    } answer: { [hasTerminal] in
+      $0.register(native, command: program.text, window: window, hasTerminal: hasTerminal)
     }
     if case .failure(var failure) = started,
       ending != nil || native.isClosedUnanswered || failure.kind == .outcomeUnknown
@@ -154,9 +158,12 @@ extension SSHConnection {
     }
   }
 
-  private func register(_ native: NativeChannel, command: String?, window: Int) -> SSHChannel {
+  private func register(
+    _ native: NativeChannel, command: String?, window: Int, hasTerminal: Bool
+  ) -> SSHChannel {
     let state = makeState(native, command: command, window: window)
-    let channel = SSHChannel(self, state: state, ending: ChannelEnding())
+    let channel = SSHChannel(
+      self, state: state, ending: ChannelEnding(), hasTerminal: hasTerminal)
     register(state, channel.ending)
     return channel
   }
@@ -181,16 +188,17 @@ extension SSHConnection {
       error: ByteMailbox(limit: Self.mailboxLimit, hasSpaceAgain: pumpAgain))
   }
 
-  /// Asks for a variable; that the server leaves it out is no failure.
-  private func send(
-    _ variable: EnvironmentVariable, to native: NativeChannel
-  ) async throws(AppError) {
+  /// Puts a request before the start of a program; returns the refusal of a server that does not
+  /// grant it. The channel can start a program even so.
+  private func ask(
+    _ native: NativeChannel, _ attempt: @escaping @Sendable (NativeChannel) -> Attempt<Void>
+  ) async throws(AppError) -> SSHFailure? {
     let outcome = await perform(
       in: .requests, channel: native.number, phase: .execute, within: configuration.timeouts.channel
-    ) { _ in native.set(variable) }
-    guard case .failure(let failure) = outcome else { return }
+    ) { _ in attempt(native) }
+    guard case .failure(let failure) = outcome else { return nil }
     let isRefusal = failure.code == .channelRequestDenied && !native.isClosedUnanswered
-    guard !isRefusal || ending != nil else { return }
+    guard !isRefusal || ending != nil else { return failure }
     if ending == nil { giveUp(native) }
     // A command that was not sent has not run.
     throw AppError(sshError: failure.ofTheLink)

@@ -59,6 +59,23 @@ import Testing
     }
   }
 
+  /// As with ssh(1): one that nothing asked for by name is done without.
+  @Test func aTerminalThatIsNotRequiredIsDoneWithout() async throws {
+    try await withLimits({ $0.lines = ["PermitTTY no"] }) { connection, _ in
+      let terminal = PseudoTerminal(isRequired: false)
+      let command = try await connection.execute("tty; exit 4", terminal: terminal)
+      #expect(!command.hasTerminal)
+      #expect(try await text(command.standardOutput) == "not a tty\n")
+      #expect(try await command.exitStatus() == .status(4))
+    }
+    try await withLimits({ _ in }) { connection, _ in
+      let terminal = PseudoTerminal(isRequired: false)
+      let command = try await connection.execute("tty", terminal: terminal)
+      #expect(command.hasTerminal)
+      #expect(try await text(command.standardOutput).hasPrefix("/dev/"))
+    }
+  }
+
   @Test func aForcedCommandRunsInItsPlace() async throws {
     try await withLimits({ $0.forceCommand = "echo forced; exit 9" }) { connection, _ in
       let command = try await connection.execute("echo mine")

@@ -330,6 +330,22 @@ import Testing
       try await home.succeeds(script)
     }
   }
+
+  /// A terminal that nothing asked for by name is done without, in the words of ssh.
+  @Test(arguments: [([], 5), (["-tt"], 255)] as [([String], Int32)])
+  func aHostWithoutTerminalsIsAsWithSSH(_ options: [String], _ code: Int32) async throws {
+    var configuration = SSHServerConfiguration()
+    configuration.lines = ["PermitTTY no"]
+    try await withSSH(configuration) { _, home in
+      let terminal = try Terminal()
+      var screen = try home.start(
+        ["ssh", "-F", home.file(".ssh/config")] + options + ["box"], on: terminal)
+      try await screen.see("PTY allocation request failed on channel 0")
+      screen.type("exit 5\r")
+      #expect(await screen.end() == code)
+      #expect(screen.isRestored)
+    }
+  }
 }
 
 extension Home {

@@ -58,6 +58,40 @@ import Testing
     }
   }
 
+  private static let withoutTerminals: SSHServerConfiguration = {
+    var configuration = SSHServerConfiguration()
+    configuration.lines = ["PermitTTY no"]
+    return configuration
+  }()
+
+  /// As with ssh: the shell goes on, and the terminal here edits each line.
+  @Test(arguments: [("exit 5\r", 5), ("\u{4}", 0), ("~.\r", 130)] as [(String, Int32)])
+  func aShellOnAHostWithoutTerminalsGoesOn(_ last: String, _ code: Int32) async throws {
+    try await withServer(Self.withoutTerminals) { server, home in
+      let terminal = try Terminal()
+      var screen = try home.start(server.options(home) + ["127.0.0.1"], on: terminal)
+      try await screen.see("gives no terminal; the shell goes on without one")
+      screen.type("tty; echo ca''me\r")
+      try await screen.see("tty; echo ca''me\r\n")
+      try await screen.see("not a tty\r\ncame\r\n")
+      #expect(terminal.isCooked)
+      screen.type(last)
+      #expect(await screen.end() == code)
+      #expect(screen.isRestored)
+    }
+  }
+
+  /// As with ssh: one that was asked for by name is a condition.
+  @Test func aTerminalThatIsAskedForAndRefusedEndsTheRun() async throws {
+    try await withServer(Self.withoutTerminals) { server, home in
+      let terminal = try Terminal()
+      var screen = try home.start(server.options(home) + ["-t", "127.0.0.1"], on: terminal)
+      #expect(await screen.end() == 76)
+      #expect(screen.words.contains("`-T` asks for no terminal."))
+      #expect(screen.isRestored)
+    }
+  }
+
   @Test func escapesAreOurs() async throws {
     try await withShell { server, terminal, screen in
       screen.type("\r~?")

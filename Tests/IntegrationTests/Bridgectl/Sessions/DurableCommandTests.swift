@@ -109,6 +109,30 @@ import Testing
     }
   }
 
+  /// What it was sent has arrived, and the answer has not: the command may run.
+  @Test(arguments: [SIGINT, SIGTERM])
+  func aSignalBeforeTheAnswerToAStartSaysThatItMayRun(_ signal: Int32) async throws {
+    try await withSessions { server, home, folder in
+      let proxy = try await FaultProxy(to: server.port)
+      // The answer is still on its way when the command runs.
+      try await proxy.inject(.latency(.milliseconds(500), [.toClient]))
+      let running = try home.start(
+        ["connect"] + server.link(home, port: proxy.port)
+          + ["127.0.0.1", "--", "echo >\(home.file("runs")); exec sleep 600"])
+      try await eventually { !home.read("runs").isEmpty }
+      try await proxy.inject(.freeze())
+      running.child.signal(signal)
+      let outcome = try await running.outcome()
+      await proxy.stop()
+      #expect(outcome.code == 128 + signal)
+      let id = try #require(folder.ids.first)
+      #expect(
+        outcome.error.contains("session \(id.prefix(12)) may have been started. To see"),
+        "\(outcome.error)")
+      #expect(folder.keepers.count == 1)
+    }
+  }
+
   /// The budget of dials is for a host that does not keep its links, not for one that is cut off
   /// while it works: no outage is as long as the budget's pause.
   @Test func aLinkThatCarriedBytesIsDialedAtOnceHoweverOftenItIsReset() async throws {
