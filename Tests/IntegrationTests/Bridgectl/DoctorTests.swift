@@ -1,4 +1,5 @@
 import BridgeFaults
+import BridgeTestKit
 import Foundation
 import Testing
 
@@ -253,15 +254,61 @@ import Testing
     }
   }
 
-  @Test func aServerThatAnswersNoCommandIsGivenUp() async throws {
+  @Test func aLinkThatFallsSilentUnderTheCommandIsGivenUp() async throws {
+    let remote = try Home()
+    var configuration = SSHServerConfiguration()
+    configuration.forceCommand = "echo >\(remote.file("runs")); sleep 600"
+    try await withServer(configuration) { server, home in
+      let proxy = try await FaultProxy(to: server.port)
+      let running = try home.start(
+        options(server, home, port: proxy.port) + [
+          "-o", "HostKeyAlias=[127.0.0.1]:\(server.port)", "--json", "127.0.0.1",
+        ])
+      try await eventually { !remote.read("runs").isEmpty }
+      try await proxy.inject(.freeze())
+      let outcome = try await running.outcome()
+      await proxy.stop()
+      #expect(outcome.code == 124, "\(outcome.error)")
+      let step = try #require(try steps(outcome).last)
+      #expect(step.brief == "command failed" && step.phase == "execute")
+    }
+  }
+
+  /// The link is well, and is not blamed: a start-up file is, which ssh would wait for, too.
+  @Test func aHostOnWhichNoCommandEndsIsNamedWithItsCause() async throws {
     var configuration = SSHServerConfiguration()
     configuration.forceCommand = "sleep 600"
     try await withServer(configuration) { server, home in
       let outcome = try await home.run(
-        options(server, home) + ["--json", "--timeout", "20s", "127.0.0.1"])
-      #expect(outcome.code == 124, "\(outcome.error)")
-      let step = try #require(try steps(outcome).last)
-      #expect(step.brief == "command failed" && step.phase == "execute")
+        options(server, home) + ["--json", "127.0.0.1"])
+      #expect(outcome.code == 0, "\(outcome.error)")
+      let last = try steps(outcome).suffix(2)
+      #expect(last.map(\.brief) == ["command warning", "bridgeHost warning"])
+      #expect(last.first?.message?.hasSuffix("s, and the link answers") == true)
+      #expect(last.first?.remedy?.contains("starts another shell") == true)
+    }
+  }
+
+  /// It ends with the status of success, and nothing has run.
+  @Test func aStartUpFileThatEndsTheShellIsNoCommandThatRan() async throws {
+    var configuration = SSHServerConfiguration()
+    configuration.forceCommand = "exit 0"
+    try await withServer(configuration) { server, home in
+      let outcome = try await home.run(options(server, home) + ["--json", "127.0.0.1"])
+      let step = try #require(try steps(outcome).suffix(2).first)
+      #expect(step.brief == "command warning")
+      #expect(step.message == "it did not run: it ended with exit status 0")
+    }
+  }
+
+  @Test func whatIsPrintedBesideTheCommandIsCounted() async throws {
+    var configuration = SSHServerConfiguration()
+    configuration.forceCommand = "echo hello; eval \"$SSH_ORIGINAL_COMMAND\""
+    try await withServer(configuration) { server, home in
+      let outcome = try await home.run(options(server, home) + ["--json", "127.0.0.1"])
+      let step = try #require(try steps(outcome).suffix(2).first)
+      #expect(step.brief == "command warning")
+      #expect(step.message == "6 bytes came with its output")
     }
   }
 
@@ -273,7 +320,7 @@ import Testing
       #expect(outcome.code == 0, "\(outcome.error)")
       let last = try steps(outcome).suffix(2)
       #expect(last.map(\.brief) == ["command warning", "bridgeHost warning"])
-      #expect(last.first?.message == "it ended with exit status 3")
+      #expect(last.first?.message == "it did not run: it ended with exit status 3")
     }
   }
 

@@ -1,0 +1,81 @@
+import BridgeErrors
+package import BridgeSSH
+
+/// The command that a diagnosis runs on a host, and what comes of it.
+package struct DoctorProbe: Sendable {
+  /// Prints a line by which it is known that it ran: a start-up file or a forced command may end
+  /// with the status of success, too. Each login shell has it, also that of Windows.
+  package static let line = "echo \(mark)"
+  private static let mark = "bridgectl-doctor"
+
+  /// More of its output is not read, in bytes.
+  private static let limit = 4 << 20
+
+  private var hasRun = false
+  private var printed = 0
+  /// The beginning of the line that was not ended yet.
+  private var rest: [UInt8] = []
+
+  /// A command that has printed nothing yet.
+  package init() {}
+
+  /// Takes output; false where no more is to be read.
+  package mutating func take(_ bytes: [UInt8]) -> Bool {
+    printed += bytes.count
+    for byte in bytes {
+      if byte == UInt8(ascii: "\n") {
+        endLine()
+      } else if rest.count <= Self.mark.utf8.count, byte != UInt8(ascii: "\r") {
+        rest.append(byte)
+      }
+    }
+    return printed <= Self.limit
+  }
+
+  private mutating func endLine() {
+    hasRun = hasRun || rest.elementsEqual(Self.mark.utf8)
+    rest = []
+  }
+
+  /// What to say of it, now that it ended.
+  package func step(
+    _ status: ExitStatus, _ report: inout DoctorReport, at now: Duration
+  ) -> DoctorStep {
+    let other = printed - Self.mark.utf8.count - 1
+    guard hasRun || printed > Self.limit, status == .status(0) else {
+      report.runsCommands = false
+      let words = "it ended with \(PeerText.escaped(status.words, limit: 64))"
+      return report.step(
+        .command, .warning, tried: Self.line, hasRun ? words : "it did not run: \(words)",
+        remedy: "A forced command, a start-up file or the login shell answers in its place: "
+          + "commands may not run.",
+        at: now)
+    }
+    // One byte more where the line ends as on Windows.
+    guard other <= 1 else {
+      return report.step(
+        .command, .warning, tried: Self.line,
+        "\(Counted.text(other, "byte")) came with its output",
+        remedy: "The login shell writes to every command's output: let .bashrc print only where "
+          + "the shell is interactive.",
+        at: now)
+    }
+    return report.step(.command, .ok, tried: Self.line, "it ran", at: now)
+  }
+
+  /// What to say where it did not end within so many seconds, and the link answers.
+  package static func silent(
+    after seconds: Int, _ report: inout DoctorReport, at now: Duration
+  ) -> [DoctorStep] {
+    report.runsCommands = false
+    return [
+      report.step(
+        .command, .warning, tried: line,
+        "it did not end within \(seconds) s, and the link answers",
+        remedy: "A start-up file (such as ~/.bashrc) starts another shell or reads standard input, "
+          + "or a forced command answers in its place.",
+        at: now),
+      report.step(.bridgeHost, .warning, "It would not run there, as no command does.", at: now),
+    ]
+  }
+}
