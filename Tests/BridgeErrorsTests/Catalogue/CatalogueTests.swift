@@ -54,8 +54,13 @@ struct CatalogueTests {
     let isDefault = error.userMessage == defaultMessage
     let remedy = try #require(ErrorCatalogue.entry(named: error.caseName)).remedy
     let shown = error.shownMessage()
-    // On a terminal a file is named by its whole path.
-    let said = error.caseName == "fileNotFound" ? "<path> does not exist." : error.userMessage
+    // On a terminal a file is named by its whole path, and a close by its code, too.
+    let said =
+      switch error.caseName {
+      case "fileNotFound": "<path> does not exist."
+      case "webSocketDisconnected": "<reason> (close code 1001)"
+      case _: error.userMessage
+      }
     #expect(isDefault ? hint == "\(shown) \(remedy)" : shown == said)
     let saysAll = ["validationError", "cancelled"].contains(error.caseName)
     #expect(error.hintBelowMessage() == (saysAll ? nil : remedy))

@@ -257,6 +257,16 @@ struct HintTests {
   func aCloseCodeIsTold(code: Int, words: String) {
     let told = AppError.webSocketDisconnected(code: code, reason: nil).shownMessage()
     #expect(told.contains("\(words)") && told.contains("(close code \(code))"), "\(told)")
+    let given = AppError.webSocketDisconnected(code: code, reason: "log in again")
+    #expect(given.shownMessage() == "log in again (close code \(code))")
+    #expect(given.userMessage == "log in again")
+  }
+
+  @Test(arguments: [(50, "\"?\""), (51, "\"? …\"")])
+  func aCommandThatIsTooLongForASentenceIsCutWithAMark(length: Int, quoted: String) {
+    let error = AppError.sshOutcomeUnknown(command: String(repeating: "x", count: length))
+    let start = String(repeating: "x", count: 50)
+    #expect(error.userMessage.contains(quoted.replacing("?", with: start)))
   }
 
   @Test(arguments: [nil, 1000, 1003, 1009, 3999] as [Int?])

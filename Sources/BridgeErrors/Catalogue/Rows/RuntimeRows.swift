@@ -86,7 +86,11 @@ extension CatalogueRow {
       automatic: .never, exit: .interrupted)
   }
 
+  /// A command in quotes, or its beginning with a mark.
   static func named(_ command: String) -> String {
-    command.isEmpty ? "the command" : "\"\(Payload.exact(command).prefix(50))\""
+    guard !command.isEmpty else { return "the command" }
+    let text = Payload.exact(command)
+    let start = text.prefix(50)
+    return "\"\(start)\(start.endIndex < text.endIndex ? " …" : "")\""
   }
 }

@@ -20,7 +20,7 @@ extension CatalogueRow {
         """,
       title: "Connection Lost",
       message: reason.map(Payload.exact) ?? "The connection was lost. Reconnecting...",
-      shown: reason == nil ? closeWords(code) : nil,
+      shown: closeWords(code, reason),
       icon: "antenna.radiowaves.left.and.right.slash", options: [.reconnect, .checkSettings],
       severity: .warning, exit: exit(closeCode: code), tool: .network)
   }
@@ -47,6 +47,12 @@ extension CatalogueRow {
         """,
       fact: "The peer stopped answering; the link is probably dead.",
       exit: .timedOut, tool: .network)
+  }
+
+  /// What a close says: its reason, and its code, by which the server's documentation names it.
+  private static func closeWords(_ code: Int?, _ reason: String?) -> String? {
+    guard let reason else { return closeWords(code) }
+    return code.map { "\(Payload.exact(reason)) (close code \($0))" }
   }
 
   /// What a close code says (RFC 6455, 7.4.1, and the IANA registry for 1012 to 1014).
