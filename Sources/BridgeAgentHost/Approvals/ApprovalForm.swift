@@ -1,4 +1,7 @@
 /// The values that a request asks for beside the choice of an option.
+///
+/// Checked are names, types, choices and which are required; limits of numbers and formats of texts
+/// are the agent's to check.
 public struct ApprovalForm: Sendable, Hashable, Codable {
   /// One value.
   public struct Field: Sendable, Hashable, Codable {

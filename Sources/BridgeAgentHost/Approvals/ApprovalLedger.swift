@@ -195,6 +195,10 @@ struct ApprovalLedger: Sendable {
     } else if !values.isEmpty {
       throw .wrongValues("The option \(option) takes no values.")
     }
+    let size = values.values.reduce(0) { $0 + $1.size }
+    guard size <= limits.size else {
+      throw .wrongValues("The values have \(size) bytes; the limit is \(limits.size).")
+    }
     record.state = .decided(
       ApprovalDecision(option: option, name: chosen.name, values: values, by: name, at: time))
     return propose(record)

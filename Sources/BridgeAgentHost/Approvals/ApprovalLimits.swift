@@ -2,7 +2,8 @@
 public struct ApprovalLimits: Sendable, Hashable {
   /// How many requests of an agent may be pending or await their delivery.
   public var open: Int
-  /// How long a request may be, in bytes of UTF-8 of all that is kept of it.
+  /// How long a request may be, and the values of its answer, in bytes of UTF-8 of all that is
+  /// kept.
   public var size: Int
   /// How many requests of an agent are kept after their end, for answers that come late and for
   /// lines that are read again.

@@ -42,4 +42,13 @@ public enum ApprovalValue: Sendable, Hashable, Codable {
     case .texts(let value): try container.encode(value)
     }
   }
+
+  /// How long its texts are, in bytes of UTF-8.
+  var size: Int {
+    switch self {
+    case .text(let text): text.utf8.count
+    case .texts(let texts): texts.reduce(0) { $0 + $1.utf8.count }
+    case .integer, .number, .boolean: 0
+    }
+  }
 }

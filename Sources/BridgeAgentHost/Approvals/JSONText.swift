@@ -118,7 +118,9 @@ struct JSONText: Sendable {
   private var next: UInt8? { position < bytes.endIndex ? bytes[position] : nil }
 
   private mutating func skipSpace() {
-    while let byte = next, [0x20, 0x09, 0x0A, 0x0D].contains(byte) { position += 1 }
+    while let byte = next, byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D {
+      position += 1
+    }
   }
 
   private mutating func skipped(_ byte: Unicode.Scalar) -> Bool {
@@ -190,8 +192,8 @@ struct JSONText: Sendable {
     let start = position
     while let byte = next, Self.isWord(byte) { position += 1 }
     let word = bytes[start..<position]
-    let isLiteral = ["true", "false", "null"].contains { word.elementsEqual($0.utf8) }
-    guard isLiteral || Self.isNumber(word) else {
+    let isLiteral = { ["true", "false", "null"].contains { word.elementsEqual($0.utf8) } }
+    guard Self.isNumber(word) || isLiteral() else {
       throw Malformed(offset: start - bytes.startIndex)
     }
   }

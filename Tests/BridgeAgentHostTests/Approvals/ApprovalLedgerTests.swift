@@ -77,7 +77,7 @@ import Testing
       fields: [
         .init(name: "n", kind: .integer, isRequired: true),
         .init(name: "c", kind: .text, choices: ["x", "y"]), .init(name: "d", kind: .number),
-        .init(name: "l", kind: .texts, choices: ["x", "y"]),
+        .init(name: "l", kind: .texts, choices: ["x", "y"]), .init(name: "t", kind: .text),
       ])
     let id = try ask(Sample.request(form: form))
     for (values, problem) in [
@@ -88,6 +88,10 @@ import Testing
       (["n": .integer(1), "z": .boolean(true)], "The form has no field z."),
       (["n": .integer(1), "c": .text("z")], "The field c does not offer z."),
       (["n": .integer(1), "l": .texts(["x", "z"])], "The field l does not offer z."),
+      (
+        ["n": .integer(1), "t": .text(String(repeating: "x", count: 1001))],
+        "The values have 1001 bytes; the limit is 1000."
+      ),
     ] as [([String: ApprovalValue], String)] {
       #expect(throws: ApprovalRefusal.wrongValues(problem)) { try decide(id, values: values) }
     }
