@@ -13,6 +13,7 @@ let dialect: [SwiftSetting] = [
 
 let log = Target.Dependency.product(name: "Logging", package: "swift-log")
 func nio(_ product: String) -> Target.Dependency { .product(name: product, package: "swift-nio") }
+let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let lifecycle = Target.Dependency.product(
   name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let argumentParser = Target.Dependency.product(
@@ -51,6 +52,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.8.0"),
   ],
   targets: [
@@ -249,14 +251,27 @@ let package = Package(
     .target(
       name: "BridgeAgentHost",
       dependencies: [
-        "BridgeErrors", "BridgeSSH", "BridgeSession", "BridgeSessionProtocol", "BridgeSupervision",
-        "BridgeTransport", "BridgeWaiting", "BridgeWebSocket",
+        "BridgeErrors", "BridgeSSH", "BridgeSession", "BridgeSessionProtocol", "BridgeStore",
+        "BridgeSupervision", "BridgeTransport", "BridgeWaiting", "BridgeWebSocket",
       ]),
     .testTarget(
       name: "BridgeAgentHostTests",
       dependencies: [
         "BridgeAgentHost", "BridgeErrors", "BridgeFaults", "BridgeSession",
-        "BridgeSessionProtocol", "BridgeTestKit", "BridgeWaiting", "BridgeWebSocket",
+        "BridgeSessionProtocol", "BridgeStore", "BridgeTestKit", "BridgeWaiting",
+        "BridgeWebSocket",
+      ]),
+
+    // What agent hosts keep.
+    .target(name: "BridgeStore", dependencies: ["BridgeErrors", "BridgeWaiting"]),
+    .target(
+      name: "BridgeStoreSQLite",
+      dependencies: ["BridgeStore", "BridgeErrors", "BridgeTransport", "BridgeWaiting", grdb]),
+    .testTarget(
+      name: "BridgeStoreTests",
+      dependencies: [
+        "BridgeErrors", "BridgeRecovery", "BridgeStore",
+        "BridgeStoreSQLite", "BridgeTestKit", "BridgeWaiting", grdb,
       ]),
     .executableTarget(name: "bridge-host", dependencies: ["BridgeSessionHost"]),
     .testTarget(

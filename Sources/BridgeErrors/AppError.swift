@@ -159,6 +159,10 @@ public enum AppError: Error, Sendable, Hashable {
   case durableSessionOutcomeUnknown(host: String, reason: String)
   /// `bridge-host` is not there, is of another version, or cannot be used.
   case durableSessionHostUnusable(host: String, reason: String)
+  /// A store of an agent host cannot be used; `problem` says whether it may be later by itself.
+  case storeUnusable(store: String, problem: StoreProblem)
+  /// Another agent host carries the agent; `by` names it, empty where the agent has none now.
+  case agentTakenOver(agent: String, by: String)
   /// The caller canceled. Never shown, queued, retried, or logged above debug.
   case cancelled
 }

@@ -1,4 +1,5 @@
 import BridgeFaults
+import BridgeStore
 import Testing
 
 @testable import BridgeAgentHost

@@ -1,6 +1,7 @@
 import BridgeAgentHost
 import BridgeErrors
 import BridgeFaults
+import BridgeStore
 import BridgeTestKit
 import BridgeWaiting
 import BridgeWebSocket

@@ -123,10 +123,19 @@ struct ImportTable: Sendable {
     Row(
       target: "BridgeAgentHost",
       modules: [
-        "BridgeErrors", "BridgeSSH", "BridgeSession", "BridgeSessionProtocol",
+        "BridgeErrors", "BridgeSSH", "BridgeSession", "BridgeSessionProtocol", "BridgeStore",
         "BridgeSupervision", "BridgeTransport", "BridgeWaiting", "BridgeWebSocket",
         "FoundationEssentials",
       ], platform: []),
+    Row(
+      target: "BridgeStore", modules: ["BridgeErrors", "BridgeWaiting", "FoundationEssentials"],
+      platform: []),
+    Row(
+      target: "BridgeStoreSQLite",
+      modules: [
+        "BridgeErrors", "BridgeStore", "BridgeTransport", "BridgeWaiting", "FoundationEssentials",
+        "GRDB",
+      ], platform: ["Glibc"]),
     Row(target: "bridge-host", modules: ["BridgeSessionHost"], platform: []),
   ]
   static let systemLibraries: Set = [
@@ -170,6 +179,8 @@ struct ImportTable: Sendable {
   private static func allowed(inTest file: SourceFile) -> Set<String> {
     let everyTarget: Set = ["BridgeSessionTests", "ExampleTests", "IntegrationTests"]
     let native = file.isNative ? platform : []
+    // One specification for every store.
+    if file.target == "BridgeStoreTests" { return testing.union(products).union(["GRDB"]) }
     if everyTarget.contains(file.target) { return testing.union(products).union(native) }
     guard file.target.hasSuffix("Tests") else { return testing }
     let target = String(file.target.dropLast("Tests".count))

@@ -1,6 +1,7 @@
 public import BridgeErrors
 import BridgeSession
 import BridgeSessionProtocol
+import BridgeStore
 import BridgeWaiting
 
 extension SessionLine {

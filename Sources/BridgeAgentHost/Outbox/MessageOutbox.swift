@@ -1,4 +1,5 @@
 public import BridgeErrors
+public import BridgeStore
 public import BridgeWebSocket
 import BridgeSessionProtocol
 import BridgeWaiting

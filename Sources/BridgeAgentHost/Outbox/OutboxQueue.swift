@@ -1,3 +1,5 @@
+import BridgeStore
+
 /// Messages in the order in which they are delivered, and how far each has come.
 ///
 /// A connection that ends takes what it had not proven with it: that is sent again over the next

@@ -139,6 +139,8 @@ extension ErrorEnvelope {
     case .durableSessionGap: (410, "DURABLE_SESSION_GAP")
     case .durableSessionOutcomeUnknown: (502, "DURABLE_SESSION_OUTCOME_UNKNOWN")
     case .durableSessionHostUnusable: (502, "DURABLE_SESSION_HOST_UNUSABLE")
+    case .storeUnusable: (503, "STORE_UNUSABLE")
+    case .agentTakenOver: (409, "AGENT_TAKEN_OVER")
     case .cancelled: (499, "CANCELLED")
     }
   }

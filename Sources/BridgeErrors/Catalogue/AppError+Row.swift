@@ -66,6 +66,8 @@ extension AppError {
     case .durableSessionGap(let from, let to): .durableSessionGap(from, to)
     case .durableSessionOutcomeUnknown(let at, let why): .durableSessionOutcomeUnknown(at, why)
     case .durableSessionHostUnusable(let at, let why): .durableSessionHostUnusable(at, why)
+    case .storeUnusable(let store, let problem): .storeUnusable(store, problem)
+    case .agentTakenOver(let agent, let host): .agentTakenOver(agent, host)
     case .cancelled: .cancelled()
     }
   }

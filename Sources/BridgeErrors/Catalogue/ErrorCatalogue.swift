@@ -46,7 +46,9 @@ public enum ErrorCatalogue {
     .durableSessionReplaced(host: "<host>", by: "<client>"),
     .durableSessionGap(from: 1_048_576, to: 4_194_304),
     .durableSessionOutcomeUnknown(host: "<host>", reason: "<reason>"),
-    .durableSessionHostUnusable(host: "<host>", reason: "<reason>"), .cancelled,
+    .durableSessionHostUnusable(host: "<host>", reason: "<reason>"),
+    .storeUnusable(store: "<store>", problem: .unavailable(reason: "<reason>")),
+    .agentTakenOver(agent: "<agent>", by: "<host>"), .cancelled,
   ]
 
   /// Every case as a page of a manual.

@@ -78,12 +78,14 @@ private let rows: [(AppError, Int, String)] = [
     "DURABLE_SESSION_OUTCOME_UNKNOWN"
   ),
   (.durableSessionHostUnusable(host: "h", reason: "r"), 502, "DURABLE_SESSION_HOST_UNUSABLE"),
+  (.storeUnusable(store: "s", problem: .inUse), 503, "STORE_UNUSABLE"),
+  (.agentTakenOver(agent: "a", by: "h"), 409, "AGENT_TAKEN_OVER"),
   (.cancelled, 499, "CANCELLED"),
 ]
 
 @Suite struct ErrorEnvelopeTests {
   @Test func theTableIsWhole() {
-    #expect(Set(rows.map(\.0.caseName)).count == 64)
+    #expect(Set(rows.map(\.0.caseName)).count == 66)
   }
 
   @Test(arguments: rows.indices)

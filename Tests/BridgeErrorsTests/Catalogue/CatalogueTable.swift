@@ -258,9 +258,34 @@ private let added: [Row] = [
     "h cannot keep durable sessions: bridge-host is not installed.",
     [.checkSettings, .dismiss], icon: "terminal", exit: 78),
   Row(
+    .storeUnusable(store: "state.db", problem: .unavailable(reason: "it is being started")),
+    "Store Not Usable",
+    "state.db cannot be used: it does not answer: it is being started.", [.retry, .dismiss],
+    automatic: .repeatOperation, exit: 69),
+  storeRow(
+    .newerSchema(found: 9, known: 1), "it has version 9 of the schema, and this program knows 1."),
+  storeRow(.otherProgram, "it belongs to another program."),
+  storeRow(.notADatabase, "it is no database."),
+  storeRow(.inUse, "another process has it open."), storeRow(.readOnly, "it cannot be written."),
+  storeRow(.full, "the disk is full."), storeRow(.damaged, "it is damaged."),
+  storeRow(.refused, "the database refuses the login."),
+  Row(
+    .agentTakenOver(agent: "a", by: "h"), "Agent Taken Over",
+    "a is carried by h. This host writes no more for it.", automatic: .never, exit: 75),
+  Row(
+    .agentTakenOver(agent: "a", by: ""), "Agent Taken Over",
+    "a is carried by no host now. This host writes no more for it.", automatic: .never,
+    exit: 75),
+  Row(
     .cancelled, "Canceled", "It was canceled before it finished.", icon: "xmark",
     severity: .info, automatic: .never, exit: 130),
 ]
+
+private func storeRow(_ problem: StoreProblem, _ fact: String) -> Row {
+  Row(
+    .storeUnusable(store: "state.db", problem: problem), "Store Not Usable",
+    "state.db cannot be used: \(fact)", exit: 78)
+}
 
 let catalogueTable: [CatalogueExpectation] =
   network + api + agent + ssh + files + projects + added

@@ -34,7 +34,7 @@ struct CatalogueTests {
     let declared = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
       .compactMap { $0.hasPrefix("  case ") ? $0.dropFirst(7).prefix { $0 != "(" } : nil }
       .map(String.init)
-    #expect(declared.count == 64)
+    #expect(declared.count == 66)
     #expect(ErrorCatalogue.examples.map(\.caseName) == declared)
     #expect(Set(catalogueTable.map(\.error.caseName)) == Set(declared))
   }
@@ -43,8 +43,8 @@ struct CatalogueTests {
     let counts = Dictionary(grouping: ErrorCatalogue.examples, by: \.domain).mapValues(\.count)
     #expect(
       counts == [
-        .network: 5, .webSocket: 4, .api: 6, .agent: 6, .permission: 3, .ssh: 11, .file: 5,
-        .persistence: 4, .validation: 3, .session: 10, .project: 3, .general: 4,
+        .network: 5, .webSocket: 4, .api: 6, .agent: 7, .permission: 3, .ssh: 11, .file: 5,
+        .persistence: 5, .validation: 3, .session: 10, .project: 3, .general: 4,
       ])
   }
 

@@ -30,6 +30,8 @@ func errors(carrying text: String) -> [AppError] {
     .durableSessionConflict(host: text, id: text), .durableSessionReplaced(host: text, by: text),
     .durableSessionOutcomeUnknown(host: text, reason: text),
     .durableSessionHostUnusable(host: text, reason: text),
+    .storeUnusable(store: text, problem: .unavailable(reason: text)),
+    .agentTakenOver(agent: text, by: text),
   ]
 }
 

@@ -1,0 +1,72 @@
+import BridgeErrors
+
+/// How much a store holds in memory, and what it takes.
+public struct StoreLimits: Sendable, Hashable {
+  /// The longest name or id, in bytes of UTF-8.
+  public static let longestName = 512
+  /// The largest write, in bytes: names, values and texts together.
+  public static let largestWrite = 16 << 20
+
+  /// How many requests may wait; from 1.
+  public var requests: Int
+  /// How many bytes the requests that wait may hold.
+  public var bytes: Int
+  /// How many requests join one transaction at most; from 1.
+  public var batch: Int
+  /// How long requests wait for a store that does not answer.
+  public var timeout: Duration
+
+  /// Limits; beyond these the problem `unavailable` is thrown.
+  public init(
+    requests: Int = 16_384, bytes: Int = 64 << 20, batch: Int = 512,
+    timeout: Duration = .seconds(30)
+  ) {
+    self.requests = max(1, requests)
+    self.bytes = max(1, bytes)
+    self.batch = max(1, batch)
+    self.timeout = timeout
+  }
+}
+
+extension StoreLimits {
+  /// Verifies a name.
+  ///
+  /// - Throws: `validationError` where it is empty, too long, or has the character NUL, which
+  ///   PostgreSQL keeps in no text.
+  static func check(name: String, field: String) throws(AppError) {
+    let bytes = name.utf8
+    guard !bytes.isEmpty, bytes.count <= longestName, !bytes.contains(0) else {
+      throw .validationError(
+        field: field, message: "A name has 1 to \(longestName) bytes, and no NUL.")
+    }
+  }
+
+  /// Verifies the size of a write.
+  ///
+  /// - Throws: `validationError` where it is too large.
+  static func check(size: Int) throws(AppError) {
+    guard size <= largestWrite else {
+      throw .validationError(
+        field: "write", message: "A write has at most \(largestWrite) bytes; this one has \(size).")
+    }
+  }
+
+  static func check(_ changes: [StoreChange]) throws(AppError) {
+    try check(size: changes.reduce(0) { $0 + $1.size })
+    for change in changes {
+      switch change {
+      case .session(let session):
+        try check(name: session.machine, field: "machine")
+        try check(name: session.session, field: "session")
+      case .commit(let effect, _): try check(name: effect, field: "effect")
+      case .send(let message): try check(name: message.id, field: "message")
+      case .delivered(let id): try check(name: id, field: "message")
+      case .approval(let approval):
+        try check(name: approval.id, field: "approval")
+        try check(name: approval.state, field: "state")
+      case .removeApproval(let id): try check(name: id, field: "approval")
+      case .resume, .removeAgent: continue
+      }
+    }
+  }
+}

@@ -1,0 +1,17 @@
+import Glibc
+
+/// A file that only its user reads.
+enum PrivateFile {
+  /// Creates an empty file where none is: SQLite would make one that every user reads, and its log
+  /// has the permissions of the file. A failure is left to SQLite, which then names it.
+  static func create(at path: String) {
+    let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    if descriptor >= 0 { close(descriptor) }
+  }
+
+  /// Whether there is such a file and this process may not write it. It is not opened: closing it
+  /// would end the locks that SQLite has on it (https://www.sqlite.org/howtocorrupt.html, 2.2).
+  static func isReadOnly(_ path: String) -> Bool {
+    unsafe access(path, W_OK) != 0 && [EACCES, EPERM, EROFS].contains(errno)
+  }
+}
