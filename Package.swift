@@ -57,6 +57,7 @@ let package = Package(
   ],
   targets: [
     .systemLibrary(name: "CLibCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
     .systemLibrary(name: "CLibSSH2", pkgConfig: "libssh2", providers: [.apt(["libssh2-1-dev"])]),
     .systemLibrary(name: "CLibUV", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
     .systemLibrary(
@@ -262,15 +263,21 @@ let package = Package(
         "BridgeWebSocket",
       ]),
 
-    // What agent hosts keep.
+    // What agent hosts keep. A program without PostgreSQL links no libpq.
     .target(name: "BridgeStore", dependencies: ["BridgeErrors", "BridgeWaiting"]),
     .target(
       name: "BridgeStoreSQLite",
       dependencies: ["BridgeStore", "BridgeErrors", "BridgeTransport", "BridgeWaiting", grdb]),
+    .target(
+      name: "BridgeStorePostgres",
+      dependencies: [
+        "BridgeStore", "BridgeErrors", "BridgeRecovery", "BridgeTransport", "BridgeWaiting",
+        "CLibPQ",
+      ]),
     .testTarget(
       name: "BridgeStoreTests",
       dependencies: [
-        "BridgeErrors", "BridgeRecovery", "BridgeStore",
+        "BridgeErrors", "BridgeRecovery", "BridgeStore", "BridgeStorePostgres",
         "BridgeStoreSQLite", "BridgeTestKit", "BridgeWaiting", grdb,
       ]),
     .executableTarget(name: "bridge-host", dependencies: ["BridgeSessionHost"]),

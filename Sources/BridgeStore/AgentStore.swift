@@ -18,10 +18,10 @@ public protocol AgentStore: Sendable {
   /// Performs a request; all of it is on disk, or it throws.
   ///
   /// A canceled call returns early; what the store has taken by then is done all the same.
-  /// - Throws: `agentTakenOver` where the request's lease is not the newest; `storeUnusable`,
-  ///   by its problem `unavailable` where the store does not answer in time, and a change may then
-  ///   have been made, or too many requests wait; `databaseError`; `cancelled`, also when the store
-  ///   is closed.
+  /// - Throws: `agentTakenOver` where the request's lease is not the newest; `storeUnusable`, with
+  ///   the problem `unavailable` where the store does not answer in time, and a change may then
+  ///   have been made, or where too many requests wait; `validationError` for a name or a size
+  ///   beyond `StoreLimits`; `databaseError`; `cancelled`, also when the store is closed.
   func perform(_ request: StoreRequest) async throws(AppError) -> StoreAnswer
 
   /// An element whenever something may have changed, also by another host: look again. Those that
@@ -43,8 +43,6 @@ extension AgentStore {
   public func acquire(
     _ agent: String, for host: String, lasting: Duration
   ) async throws(AppError) -> AgentLease {
-    try StoreLimits.check(name: agent, field: "agent")
-    try StoreLimits.check(name: host, field: "host")
     let answer = try await perform(.acquire(agent: agent, host: host, lasting: lasting))
     guard case .lease(let lease) = answer else { throw answer.unexpected }
     return lease
@@ -73,10 +71,8 @@ extension AgentStore {
 extension AgentStore {
   /// Makes all the changes, or none of them.
   ///
-  /// - Throws: `agentTakenOver` once another lease is newer; `validationError` for a name or size
-  ///   beyond `StoreLimits`; as `perform`.
+  /// - Throws: `agentTakenOver` once another lease is newer; as `perform`.
   public func write(_ changes: [StoreChange], under lease: AgentLease) async throws(AppError) {
-    try StoreLimits.check(changes)
     _ = try await perform(.write(changes, under: lease))
   }
 
@@ -87,7 +83,6 @@ extension AgentStore {
   public func replace(
     _ approval: StoredApproval, of agent: String, in state: String
   ) async throws(AppError) -> StoredApproval {
-    try StoreLimits.check([.approval(approval)])
     let answer = try await perform(.replace(approval, agent: agent, state: state))
     guard case .approval(let kept) = answer else { throw answer.unexpected }
     guard let kept else {
@@ -130,11 +125,8 @@ extension AgentStore {
 extension AgentStore {
   /// Keeps an outage, in the place of one with the same id.
   ///
-  /// - Throws: `validationError` for an id or a size beyond `StoreLimits`; as `perform`.
+  /// - Throws: as `perform`.
   public func record(_ outage: StoredOutage) async throws(AppError) {
-    try StoreLimits.check(name: outage.id, field: "outage")
-    let size = StoredOutage.fixedSize + outage.link.utf8.count
-    try StoreLimits.check(size: outage.phases.reduce(size) { $0 + $1.size })
     _ = try await perform(.record(outage))
   }
 

@@ -51,22 +51,44 @@ extension StoreLimits {
     }
   }
 
-  static func check(_ changes: [StoreChange]) throws(AppError) {
-    try check(size: changes.reduce(0) { $0 + $1.size })
-    for change in changes {
-      switch change {
-      case .session(let session):
-        try check(name: session.machine, field: "machine")
-        try check(name: session.session, field: "session")
-      case .commit(let effect, _): try check(name: effect, field: "effect")
-      case .send(let message): try check(name: message.id, field: "message")
-      case .delivered(let id): try check(name: id, field: "message")
-      case .approval(let approval):
-        try check(name: approval.id, field: "approval")
-        try check(name: approval.state, field: "state")
-      case .removeApproval(let id): try check(name: id, field: "approval")
-      case .resume, .removeAgent: continue
-      }
+  /// Verifies the names in a request, and its size.
+  ///
+  /// - Throws: `validationError`.
+  static func check(_ request: StoreRequest) throws(AppError) {
+    try check(size: request.size)
+    switch request {
+    case .acquire(let agent, let host, _):
+      try check(name: agent, field: "agent")
+      try check(name: host, field: "host")
+    case .renew(let leases, _): for lease in leases { try check(name: lease.agent, field: "agent") }
+    case .release(let lease): try check(name: lease.agent, field: "agent")
+    case .write(let changes, let lease):
+      try check(name: lease.agent, field: "agent")
+      for change in changes { try check(change) }
+    case .replace(let approval, let agent, let state):
+      try check(name: agent, field: "agent")
+      try check(name: state, field: "state")
+      try check(.approval(approval))
+    case .record(let outage): try check(name: outage.id, field: "outage")
+    case .state(let agent): try check(name: agent, field: "agent")
+    case .approvals(let state): try check(name: state, field: "state")
+    case .removeOutages, .agents, .outages: break
+    }
+  }
+
+  private static func check(_ change: StoreChange) throws(AppError) {
+    switch change {
+    case .session(let session):
+      try check(name: session.machine, field: "machine")
+      try check(name: session.session, field: "session")
+    case .commit(let effect, _): try check(name: effect, field: "effect")
+    case .send(let message): try check(name: message.id, field: "message")
+    case .delivered(let id): try check(name: id, field: "message")
+    case .approval(let approval):
+      try check(name: approval.id, field: "approval")
+      try check(name: approval.state, field: "state")
+    case .removeApproval(let id): try check(name: id, field: "approval")
+    case .resume, .removeAgent: break
     }
   }
 }

@@ -31,7 +31,7 @@ extension StoreRequest {
     return switch self {
     case .write(let changes, _): changes.reduce(fixed) { $0 + $1.size }
     case .replace(let approval, _, _): fixed + approval.size
-    case .record(let outage): outage.phases.reduce(fixed + StoredOutage.fixedSize) { $0 + $1.size }
+    case .record(let outage): fixed + outage.size
     case .renew(let leases, _): fixed * (leases.count + 1)
     case .acquire, .release, .removeOutages, .agents, .state, .approvals, .outages: fixed
     }

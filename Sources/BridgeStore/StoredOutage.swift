@@ -36,6 +36,6 @@ public struct StoredOutage: Sendable, Hashable, Codable {
     self.end = end
   }
 
-  /// What its numbers take of the space of a request, in bytes.
-  static let fixedSize = 64
+  /// About how many bytes it holds.
+  var size: Int { phases.reduce(id.utf8.count + link.utf8.count + 64) { $0 + $1.size } }
 }

@@ -60,6 +60,22 @@ import Testing
     #expect(line.append(write) == .taken(2))
   }
 
+  @Test func whatWasWrittenGivesItsSpaceBack() {
+    let lease = AgentLease(agent: "a", host: "h", fence: 1)
+    let write = StoreRequest.write(
+      [.resume(StoredValue(bytes: Array(repeating: 0, count: 1000)))], under: lease)
+    var line = RequestLine(StoreLimits(bytes: 3000, batch: 1))
+    for number in 1...100 {
+      _ = line.append(write)
+      #expect(number == 1 || line.append(.agents) != .full)
+      #expect(!line.next().isEmpty)
+      line.finish()
+      while line.next() != [] { line.finish() }
+    }
+    _ = (line.append(.agents), line.append(write))
+    #expect(line.append(write) != .full)
+  }
+
   @Test func oneThatIsLargerThanAllTheSpaceIsTakenAlone() {
     let lease = AgentLease(agent: "a", host: "h", fence: 1)
     let write = StoreRequest.write(

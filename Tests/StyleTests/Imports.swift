@@ -136,10 +136,16 @@ struct ImportTable: Sendable {
         "BridgeErrors", "BridgeStore", "BridgeTransport", "BridgeWaiting", "FoundationEssentials",
         "GRDB",
       ], platform: ["Glibc"]),
+    Row(
+      target: "BridgeStorePostgres",
+      modules: [
+        "BridgeErrors", "BridgeRecovery", "BridgeStore", "BridgeTransport", "BridgeWaiting",
+        "FoundationEssentials",
+      ], native: ["CLibPQ"], platform: ["Glibc"]),
     Row(target: "bridge-host", modules: ["BridgeSessionHost"], platform: []),
   ]
   static let systemLibraries: Set = [
-    "CLibCrypto", "CLibSSH2", "CLibUV", "CLibWebSockets", "CSessionSystem",
+    "CLibCrypto", "CLibPQ", "CLibSSH2", "CLibUV", "CLibWebSockets", "CSessionSystem",
   ]
   /// Executables: neither products for programs nor rows of the README's table.
   static let executables: Set = ["bridge-host", "bridgectl"]

@@ -35,9 +35,11 @@ package final class StoreQueue: Sendable {
   /// Puts a request behind the others, and waits for its answer.
   ///
   /// - Parameter start: begins the work, which goes on until `next` has nothing.
+  /// - Throws: as `AgentStore.perform`.
   package func perform(
     _ request: StoreRequest, start: () -> Void
   ) async throws(AppError) -> StoreAnswer {
+    try StoreLimits.check(request)
     let answer = Answer()
     let admission = state.withLock { state in
       let admission = state.line.append(request)
@@ -63,13 +65,18 @@ package final class StoreQueue: Sendable {
   ///
   /// - Parameter wake: wakes a worker that waits.
   package func close(wake: () -> Void) async {
+    beginClosing()
+    wake()
+    await closed.wait()
+  }
+
+  /// Takes no more requests, and ends the work when all are answered.
+  package func beginClosing() {
     let isOver = state.withLock { state in
       state.line.close()
       return state.line.isOver
     }
     if isOver { finishClosing() }
-    wake()
-    await closed.wait()
   }
 
   // MARK: The worker
@@ -103,18 +110,13 @@ package final class StoreQueue: Sendable {
     finish(entries, entries.map { _ in .failure(error) })
   }
 
-  /// Fails all requests: the store has not answered for too long.
-  package func giveUp(_ reason: String) {
+  /// Fails all requests: the store has not answered for too long, or cannot be used any more.
+  package func giveUp(_ error: AppError) {
     let given = state.withLock { state in
       let (begun, waiting) = state.line.giveUp()
-      return (
-        begun.map { state.answers.removeValue(forKey: $0.number) },
-        waiting.map { state.answers.removeValue(forKey: $0.number) }
-      )
+      return (begun + waiting).map { state.answers.removeValue(forKey: $0.number) }
     }
-    let begun = "\(reason); what was requested may have been done before"
-    for answer in given.0 { answer?.fulfill(.failure(unavailable(begun))) }
-    for answer in given.1 { answer?.fulfill(.failure(unavailable(reason))) }
+    for answer in given { answer?.fulfill(.failure(error)) }
   }
 
   private func unavailable(_ reason: String) -> AppError {
