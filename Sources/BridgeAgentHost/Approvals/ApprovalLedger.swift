@@ -79,11 +79,15 @@ struct ApprovalLedger: Sendable {
   // MARK: Reading
 
   /// The requests that wait for a person, the oldest first.
-  var pending: [ApprovalRecord] { records.filter { $0.state == .pending } }
+  var pending: [ApprovalRecord] { sorted { $0.state == .pending } }
 
   /// All records that are stored, the oldest first.
-  var records: [ApprovalRecord] {
-    agents.values.flatMap { $0.entries.values.compactMap(\.record) }.sorted { one, other in
+  var records: [ApprovalRecord] { sorted { _ in true } }
+
+  /// Most records are settled: what is sorted was chosen before.
+  private func sorted(where isChosen: (ApprovalRecord) -> Bool) -> [ApprovalRecord] {
+    let records = agents.values.flatMap { $0.entries.values.compactMap(\.record).filter(isChosen) }
+    return records.sorted { one, other in
       (one.at, one.id.agent, one.id.number) < (other.at, other.id.agent, other.id.number)
     }
   }

@@ -191,9 +191,11 @@ import Testing
           type: "session/request_permission", detail: "params.options: two of one id"))
   }
 
-  @Test func aQuestionIsUTF8() {
-    var line = Array(Self.acp.replacing("Edit a.txt", with: "Edit #.txt").utf8)
-    line[line.firstIndex(of: UInt8(ascii: "#")) ?? 0] = 0xFF
+  /// Also where the bytes are in a part that is passed on and not shown.
+  @Test(arguments: [#""title":"Edit"#, #""kind":"e"#]) func aQuestionIsUTF8(part: String) throws {
+    var line = Array(Self.acp.replacing(part, with: part + "#").utf8)
+    let place = try #require(line.firstIndex(of: UInt8(ascii: "#")))
+    line[place] = 0xFF
     guard case .invalid = Self.adapter(.acp).read(line) else {
       Issue.record("It is read.")
       return

@@ -207,6 +207,9 @@ import Testing
     // Each of its lines may be read again.
     for offset in [10, 50, 90] { #expect(try ask(Sample.request(at: UInt64(offset))) == id) }
     #expect(ledger.records.count == 1 && ledger.take(for: "a")?.id == id)
+    #expect(try ask(Sample.request(at: 90)) == id)
+    _ = try confirm(id)
+    #expect(try ask(Sample.request(at: 90)) == id && ledger.records.count == 1)
     // It has had the answer, and asks for another.
     #expect(try ask(Sample.request(at: 130)) != id)
   }
