@@ -159,6 +159,7 @@ final class PostgresWorker {
   private var refusal: AppError?
 
   private func connect() throws(PostgresFailure) -> PostgresConnection {
+    refusal = nil
     let end = Moment.now + Self.connectLimit
     let new = try PostgresConnection(connectionString.settings, by: end)
     let settings = try new.run(
@@ -173,7 +174,6 @@ final class PostgresWorker {
     guard settings.first?[4] != "on" else {
       throw PostgresFailure("the database is read-only", code: "25006", isLost: true)
     }
-    refusal = nil
     if case .failure(let error) = try prepareSchema(over: new, by: end) {
       refusal = error
       return new

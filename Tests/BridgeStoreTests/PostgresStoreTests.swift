@@ -152,6 +152,20 @@ struct PostgresStoreTests {
     await store.close()
   }
 
+  @Test func aStoreWhoseServerIsDownCanBeClosed() async throws {
+    let server = try PostgresServer()
+    let store = try await PostgresStore(
+      server.connection(), StoreLimits(timeout: .milliseconds(300)))
+    let lease = try await store.acquire("agent", for: "a", lasting: forLong)
+    try server.control("stop")
+    async let failure = error { () async throws(AppError) in
+      try await store.write([.removeAgent], under: lease)
+    }
+    for _ in 0..<20 { await Task.yield() }
+    await store.close()
+    #expect(await failure != nil)
+  }
+
   // MARK: Waking
 
   @Test func aNotificationWakesAnotherHost() async throws {

@@ -96,6 +96,16 @@ import Testing
     #expect(line.append(.agents) == .first(5))
   }
 
+  @Test func aClosedLineThatIsGivenUpIsOver() {
+    var line = RequestLine(StoreLimits())
+    _ = line.append(.agents)
+    _ = line.next()
+    line.close()
+    #expect(!line.isOver)
+    _ = line.giveUp()
+    #expect(line.isOver && line.append(.agents) == .closed)
+  }
+
   @Test func aClosedLineFinishesWhatItHasAndTakesNoMore() {
     var line = RequestLine(StoreLimits())
     _ = line.append(.agents)

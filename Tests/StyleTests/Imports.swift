@@ -186,7 +186,9 @@ struct ImportTable: Sendable {
     let everyTarget: Set = ["BridgeSessionTests", "ExampleTests", "IntegrationTests"]
     let native = file.isNative ? platform : []
     // One specification for every store.
-    if file.target == "BridgeStoreTests" { return testing.union(products).union(["GRDB"]) }
+    if file.target == "BridgeStoreTests" {
+      return testing.union(products).union(["GRDB"]).union(native)
+    }
     if everyTarget.contains(file.target) { return testing.union(products).union(native) }
     guard file.target.hasSuffix("Tests") else { return testing }
     let target = String(file.target.dropLast("Tests".count))

@@ -23,6 +23,8 @@ import Foundation
     bridge-bench decisions                              what the decisions of recovery cost
     bridge-bench steps N                                N policy steps and operations that succeed;
                                                         valgrind counts what they allocate
+    bridge-bench store PATH|CONNECTION CALLERS COUNT    COUNT commits of so many callers at once,
+                                                        each with a message, into a store
     bridge-bench supervised PORT KEYFILE N KEEPALIVE SECONDS
                                                         what N supervised idle links cost
 
@@ -33,14 +35,16 @@ import Foundation
     if let run = DecisionBench(arguments: arguments) { return await run() }
     if let run = StepBench(arguments: arguments) { return await run() }
     if let run = SupervisedBench(arguments: arguments) { return await run() }
+    let store = StoreBench(arguments: arguments)
     let proxy = ProxyBench(arguments: arguments)
     let webSocket = WebSocketBench(arguments: arguments)
     let ssh = SSHBench(arguments: arguments)
-    guard proxy != nil || webSocket != nil || ssh != nil else {
+    guard store != nil || proxy != nil || webSocket != nil || ssh != nil else {
       FileHandle.standardError.write(Data(usage.utf8))
       exit(64)
     }
     do {
+      try await store?.callAsFunction()
       try await proxy?.callAsFunction()
       try await webSocket?.callAsFunction()
       try await ssh?.callAsFunction()

@@ -79,6 +79,8 @@ struct RequestLine: Sendable {
   /// Gives up all requests: those that were begun, then those that wait.
   mutating func giveUp() -> (begun: [Entry], waiting: [Entry]) {
     defer { (begun, waiting, bytes) = ([], [], 0) }
+    // A worker that cannot go on does not come for the next ones.
+    if case .closing = phase { phase = .closing(isWorking: false) }
     return (begun, Array(waiting))
   }
 

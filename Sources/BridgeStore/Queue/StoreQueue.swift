@@ -112,11 +112,13 @@ package final class StoreQueue: Sendable {
 
   /// Fails all requests: the store has not answered for too long, or cannot be used any more.
   package func giveUp(_ error: AppError) {
-    let given = state.withLock { state in
+    let (given, isOver) = state.withLock { state in
       let (begun, waiting) = state.line.giveUp()
-      return (begun + waiting).map { state.answers.removeValue(forKey: $0.number) }
+      let given = (begun + waiting).map { state.answers.removeValue(forKey: $0.number) }
+      return (given, state.line.isOver)
     }
     for answer in given { answer?.fulfill(.failure(error)) }
+    if isOver { finishClosing() }
   }
 
   private func unavailable(_ reason: String) -> AppError {
