@@ -246,7 +246,7 @@ let package = Package(
       name: "BridgeSessionTests",
       dependencies: [
         "BridgeAgentHost", "BridgeErrors", "BridgeFaults", "BridgeReactor", "BridgeRecovery",
-        "BridgeSSH", "BridgeSession", "BridgeSessionProtocol", "BridgeSupervision",
+        "BridgeSSH", "BridgeSession", "BridgeSessionProtocol", "BridgeStore", "BridgeSupervision",
         "BridgeTestKit", "BridgeTransport", "BridgeWaiting", "bridge-host",
       ]),
     .target(
@@ -277,8 +277,8 @@ let package = Package(
     .testTarget(
       name: "BridgeStoreTests",
       dependencies: [
-        "BridgeErrors", "BridgeRecovery", "BridgeStore", "BridgeStorePostgres",
-        "BridgeStoreSQLite", "BridgeTestKit", "BridgeWaiting", grdb,
+        "BridgeAgentHost", "BridgeErrors", "BridgeRecovery", "BridgeStore",
+        "BridgeStorePostgres", "BridgeStoreSQLite", "BridgeTestKit", "BridgeWaiting", grdb,
       ]),
     .executableTarget(name: "bridge-host", dependencies: ["BridgeSessionHost"]),
     .testTarget(

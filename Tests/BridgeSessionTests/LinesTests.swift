@@ -94,6 +94,7 @@ import Testing
       case .other(let line, let reason): others.append("\(line.text ?? "gap"): \(reason ?? "-")")
       }
     }
+    await session.detach()
     #expect(values == [Event(step: 1)])
     try #require(others.count == 6)
     #expect(others[0] == "noise: The line is no JSON.")

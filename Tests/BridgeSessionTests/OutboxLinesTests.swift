@@ -2,6 +2,7 @@ import BridgeAgentHost
 import BridgeErrors
 import BridgeFaults
 import BridgeSession
+import BridgeStore
 import BridgeSessionProtocol
 import BridgeTestKit
 import BridgeWebSocket

@@ -1,0 +1,290 @@
+public import BridgeErrors
+public import BridgeStore
+import BridgeSessionProtocol
+import BridgeWaiting
+
+/// Carries the agents of a store: each on exactly one of the hosts that share it.
+///
+///     let host = AgentHost("host-1", sharing: store)
+///     try await host.add("builder", .session(session))
+///     try await host.run { agent throws(AppError) in
+///       // Attaches to the agent's session where `agent.state` says, and goes on until it ends.
+///     }
+///
+/// A host that dies, or falls silent for as long as a lease lasts, loses its agents to the others.
+/// One that was frozen and wakes up writes nothing: its leases have ended, and the store refuses
+/// their numbers. More hosts on the same database are all that is needed for more machines.
+public actor AgentHost {
+  /// What an agent's work is: it returns when the agent is over, and is canceled when another host
+  /// takes the agent, or this one shuts down. Nothing of it may go on after it has returned.
+  public typealias Carry = @Sendable (CarriedAgent) async throws(AppError) -> Void
+
+  /// Work that has failed.
+  public struct Failure: Sendable {
+    /// The agent.
+    public let agent: String
+    /// Why.
+    public let error: AppError
+    /// After which time it begins again.
+    public let pause: Duration
+  }
+
+  /// What other hosts call it: its name, and a number of its own for each run, since what it did
+  /// before it was killed may still be under way.
+  public nonisolated let name: String
+  private nonisolated let store: any AgentStore
+  private nonisolated let timing: AgentHostTiming
+  private nonisolated let clock: HostClock
+  private let failed: @Sendable (Failure) -> Void
+  private var leases: HostLeases
+  /// Leases under which work is to begin.
+  private var starts: [AgentLease] = []
+  /// Why it cannot go on.
+  private var problem: AppError?
+  private let changes = Changes()
+  /// Reasons to look for agents without a host.
+  private nonisolated let looks = Changes()
+  private nonisolated let shutDown = Latch()
+
+  /// A host that carries nothing before `run`.
+  ///
+  /// - Parameters:
+  ///   - name: what the host is called; two may have one name.
+  ///   - store: what the agents and all hosts share.
+  ///   - timing: how long leases last, and how often it looks.
+  ///   - clock: the time by which it knows that a lease has ended.
+  ///   - failed: is given each failure of an agent's work, before it begins again.
+  public init(
+    _ name: String, sharing store: any AgentStore, timing: AgentHostTiming = AgentHostTiming(),
+    clock: some Clock<Duration> & Sendable = ContinuousClock(),
+    failed: @escaping @Sendable (Failure) -> Void = { _ in }
+  ) {
+    self.name = "\(name)/\(Identifier.random())"
+    self.store = store
+    self.timing = timing
+    self.clock = HostClock(clock)
+    self.failed = failed
+    leases = HostLeases(timing)
+  }
+
+  /// The agents that this host carries, by name.
+  public var carried: [String] { leases.leases.map(\.agent) }
+
+  /// Makes an agent known, with what is to be kept of it, and carries it: at once where `run` is
+  /// under way.
+  ///
+  /// - Throws: `agentTakenOver` where another host carries an agent of this name;
+  ///   `validationError` where this one does; what the store throws.
+  public func add(_ agent: String, _ changes: StoreChange...) async throws(AppError) {
+    guard leases.request(agent) else {
+      throw .validationError(field: "agent", message: "This host carries \(agent), or shuts down.")
+    }
+    let begun = clock.now()
+    do throws(AppError) {
+      let lease = try await store.acquire(agent, for: name, lasting: timing.lasting)
+      try await store.write(changes, under: lease)
+      await begin(lease, since: begun)
+    } catch {
+      leases.miss(agent)
+      throw error
+    }
+  }
+
+  /// Asks `run` to end all work, give the agents up and return; safe at any time, and again.
+  public nonisolated func requestShutDown() { shutDown.open() }
+
+  /// Carries agents until a shutdown is requested or the task is canceled; once.
+  ///
+  /// - Parameter carry: the work of one agent. Where it throws it begins again after a pause.
+  /// - Throws: what the store throws that will not be over by itself; `cancelled`.
+  public func run(_ carry: @escaping Carry) async throws(AppError) {
+    await withTaskGroup { group in
+      group.addTask { await self.untilShutDown() }
+      await withTaskGroup { loops in
+        loops.addTask { await self.renew() }
+        loops.addTask { await self.look() }
+        loops.addTask { await self.watchTime() }
+        loops.addTask { [store, looks] in
+          for await _ in store.changes() { looks.announce() }
+        }
+        await withDiscardingTaskGroup { work in
+          while let lease = await nextStart() {
+            work.addTask { await self.carry(lease, carry) }
+          }
+        }
+        loops.cancelAll()
+      }
+      group.cancelAll()
+    }
+    if let problem { throw problem }
+    if Task.isCancelled { throw .cancelled }
+  }
+
+  private func untilShutDown() async {
+    await shutDown.wait()
+    await stop(nil)
+  }
+
+  // MARK: Work
+
+  /// The next lease under which work is to begin; nil once none will.
+  private func nextStart() async -> AgentLease? {
+    while true {
+      if Task.isCancelled { await stop(nil) }
+      if !leases.isStopping, !starts.isEmpty { return starts.removeFirst() }
+      guard !leases.isStopping else { return nil }
+      try? await changes.wait(after: changes.version)
+    }
+  }
+
+  private func carry(_ lease: AgentLease, _ carry: @escaping Carry) async {
+    let error = await withTaskGroup(of: AppError?.self) { group in
+      group.addTask { await self.result(of: carry, lease) }
+      group.addTask {
+        await self.untilEnding(lease)
+        return .cancelled
+      }
+      var error = await group.next() ?? .cancelled
+      group.cancelAll()
+      // The work's own end counts, not that it was asked to.
+      if error == .cancelled, let own = await group.next() { error = own }
+      return error
+    }
+    await end(lease, with: error)
+  }
+
+  private func result(of carry: Carry, _ lease: AgentLease) async -> AppError? {
+    do throws(AppError) {
+      let state = try await store.state(of: lease.agent)
+      let agent = CarriedAgent(lease, state, in: store) { await self.lose($0) }
+      try await carry(agent)
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  /// Waits until the work under this lease may not go on.
+  private func untilEnding(_ lease: AgentLease) async {
+    while leases.mayGoOn(lease), !Task.isCancelled {
+      try? await changes.wait(after: changes.version)
+    }
+  }
+
+  private func lose(_ lease: AgentLease) {
+    leases.lose(lease)
+    changes.announce()
+  }
+
+  private func end(_ lease: AgentLease, with error: AppError?) async {
+    let ending = leases.end(lease, hasFailed: error != nil, at: clock.now())
+    changes.announce()
+    do throws(AppError) {
+      switch ending {
+      case .remove(let lease): try await store.write([.removeAgent], under: lease)
+      case .release(let lease): try await store.release(lease)
+      case .pause(let pause):
+        if let error { failed(Failure(agent: lease.agent, error: error, pause: pause)) }
+      case .leave: break
+      }
+    } catch {
+      // The lease ends by itself, and another run of the work finds the agent over once more.
+    }
+    looks.announce()
+  }
+
+  // MARK: Leases
+
+  private func begin(_ lease: AgentLease, since begun: Duration) async {
+    guard leases.begin(lease, until: begun + timing.lasting, at: clock.now()) else {
+      try? await store.release(lease)
+      return
+    }
+    starts.append(lease)
+    changes.announce()
+  }
+
+  /// Takes the agents that no host carries, again and again.
+  private func look() async {
+    await withTaskGroup { group in
+      group.addTask { [clock, timing, looks] in
+        while await clock.sleep(timing.poll) { looks.announce() }
+      }
+      while !Task.isCancelled {
+        let version = looks.version
+        await takeFree()
+        // Others may write all the time.
+        guard await clock.sleep(timing.poll / 5) else { break }
+        try? await looks.wait(after: version)
+      }
+      group.cancelAll()
+    }
+  }
+
+  private func takeFree() async {
+    do throws(AppError) {
+      let free = leases.take(from: try await store.agents())
+      // Together: the store joins what it is asked at one time.
+      await withDiscardingTaskGroup { group in
+        for agent in free { group.addTask { await self.take(agent) } }
+      }
+    } catch {
+      await stop(unlessTransient: error)
+    }
+  }
+
+  private func take(_ agent: String) async {
+    let begun = clock.now()
+    do throws(AppError) {
+      let lease = try await store.acquire(agent, for: name, lasting: timing.lasting)
+      await begin(lease, since: begun)
+    } catch {
+      leases.miss(agent)
+      if case .agentTakenOver = error { return }
+      await stop(unlessTransient: error)
+    }
+  }
+
+  private func renew() async {
+    while await clock.sleep(timing.renewal) {
+      let asked = leases.leases
+      guard !asked.isEmpty else { continue }
+      let begun = clock.now()
+      do throws(AppError) {
+        let held = try await store.renew(asked, lasting: timing.lasting)
+        leases.renew(asked, held: held, until: begun + timing.lasting)
+        changes.announce()
+      } catch {
+        await stop(unlessTransient: error)
+      }
+    }
+  }
+
+  /// Ends the work whose lease has ended by our clock, whatever the store does; begins what paused.
+  private func watchTime() async {
+    while true {
+      let now = clock.now()
+      let next = min(leases.nextInstant ?? .seconds(3600), now + timing.renewal)
+      guard await clock.sleep(max(.milliseconds(1), next - now)) else { return }
+      starts += leases.pass(to: clock.now())
+      changes.announce()
+    }
+  }
+
+  // MARK: The end
+
+  private func stop(unlessTransient error: AppError) async {
+    if error == .cancelled, Task.isCancelled { return }
+    if case .storeUnusable(_, let problem) = error, problem.isTransient { return }
+    await stop(error)
+  }
+
+  private func stop(_ error: AppError?) async {
+    problem = problem ?? error
+    guard !leases.isStopping else { return }
+    let idle = leases.stop() + starts
+    starts = []
+    changes.announce()
+    for lease in idle { try? await store.release(lease) }
+  }
+}

@@ -1,0 +1,13 @@
+/// A clock whose instants are times since it was made.
+struct HostClock: Sendable {
+  /// The time since then.
+  let now: @Sendable () -> Duration
+  /// Waits; false where the task is canceled.
+  let sleep: @Sendable (Duration) async -> Bool
+
+  init<C: Clock>(_ clock: C) where C.Duration == Duration {
+    let begun = clock.now
+    now = { begun.duration(to: clock.now) }
+    sleep = { (try? await clock.sleep(for: $0)) != nil }
+  }
+}

@@ -1,0 +1,256 @@
+import BridgeAgentHost
+import BridgeErrors
+import BridgeStore
+import BridgeTestKit
+import BridgeWaiting
+import Testing
+
+@Suite("Each agent has its work on exactly one host", .timeLimit(.minutes(2)))
+struct AgentHostTests {
+  private static let session = StoreChange.session(StoredSession(machine: "m", session: "s"))
+
+  private static let question = ApprovalRequest(
+    agent: "a", wireID: "1", method: "ask", scope: "s", title: "Run ls?",
+    options: [ApprovalOption(id: "yes", name: "Allow", kind: .allowOnce, result: "{}")],
+    parameters: "{}")
+
+  /// What hosts do at this moment, and have done.
+  private final class Log: Sendable {
+    private struct State {
+      var carried: [String: [String]] = [:]
+      var most = 0
+      var count = 0
+    }
+
+    private let state = Mutex(State())
+
+    /// Carries an agent until its work is canceled.
+    func carry(_ agent: CarriedAgent, on host: String) async throws(AppError) {
+      begin(agent.name, host)
+      defer { state.withLock { $0.carried[agent.name]?.removeAll { $0 == host } } }
+      await Latch().wait()
+      throw .cancelled
+    }
+
+    func begin(_ agent: String, _ host: String) {
+      state.withLock { state in
+        state.count += 1
+        state.carried[agent, default: []].append(host)
+        state.most = max(state.most, state.carried[agent]?.count ?? 0)
+      }
+    }
+
+    func carriers(of agent: String) -> [String] { state.withLock { $0.carried[agent] ?? [] } }
+    /// How many hosts had the work of one agent at most, at one moment.
+    var most: Int { state.withLock { $0.most } }
+    /// How often work has begun.
+    var count: Int { state.withLock { $0.count } }
+  }
+
+  /// Runs a host beside `body`, and shuts it down.
+  private func running(
+    _ host: AgentHost, _ carry: @escaping AgentHost.Carry, _ body: () async throws -> Void
+  ) async throws {
+    async let run: Void = host.run(carry)
+    do {
+      try await body()
+    } catch {
+      host.requestShutDown()
+      _ = try? await run
+      throw error
+    }
+    host.requestShutDown()
+    try await run
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func anAgentOfAHostThatShutsDownIsTakenByAnother(kind: StoreKind) async throws {
+    try await kind.run { store, other in
+      let log = Log()
+      let (one, two) = (AgentHost("one", sharing: store), AgentHost("two", sharing: other))
+      try await running(one) { agent throws(AppError) in
+        try await log.carry(agent, on: "one")
+      } _: {
+        try await one.add("a", Self.session)
+        try await eventually { log.carriers(of: "a") == ["one"] }
+        await #expect(throws: AppError.agentTakenOver(agent: "a", by: one.name)) {
+          try await two.add("a")
+        }
+        try await running(two) { agent throws(AppError) in
+          #expect(agent.state.session?.machine == "m")
+          try await log.carry(agent, on: "two")
+        } _: {
+          one.requestShutDown()
+          try await eventually { log.carriers(of: "a") == ["two"] }
+        }
+      }
+      #expect(log.most == 1 && log.count == 2)
+      // Both have given it up.
+      #expect(try await store.agents().map(\.carrier) == [nil])
+    }
+  }
+
+  /// Its store does not answer any more, as for a host that is cut off: it ends its work by its own
+  /// clock, and another host has the agent not before.
+  @Test(arguments: StoreKind.allCases)
+  func aHostThatIsCutOffEndsItsWorkBeforeAnotherBegins(kind: StoreKind) async throws {
+    try await kind.run { store, other in
+      let log = Log()
+      let cut = CutStore(store)
+      let (one, two) = (AgentHost("one", sharing: cut), AgentHost("two", sharing: other))
+      try await running(one) { agent throws(AppError) in
+        try await log.carry(agent, on: "one")
+      } _: {
+        try await one.add("a", Self.session)
+        try await eventually { log.carriers(of: "a") == ["one"] }
+        try await running(two) { agent throws(AppError) in
+          try await log.carry(agent, on: "two")
+        } _: {
+          cut.cut()
+          try await eventually { log.carriers(of: "a") == ["two"] }
+          cut.heal()
+        }
+      }
+      #expect(log.most == 1)
+    }
+  }
+
+  /// The store refuses what a host writes that has lost an agent and does not know it yet.
+  @Test(arguments: StoreKind.allCases)
+  func aWriteAfterATakeOverIsRefusedAndEndsTheWork(kind: StoreKind) async throws {
+    try await kind.run { store, other in
+      let refused = Latch()
+      let host = AgentHost("one", sharing: store, timing: .init(lasting: .seconds(3600)))
+      try await running(host) { agent throws(AppError) in
+        // Another process takes it: as if the lease had ended.
+        _ = try await other.acquire("a", for: host.name, lasting: .seconds(3600))
+        do throws(AppError) {
+          try await agent.write(.commit(effect: "chat", point: StoredValue(bytes: [1])))
+        } catch {
+          #expect(error == .agentTakenOver(agent: "a", by: host.name))
+          refused.open()
+          throw error
+        }
+      } _: {
+        try await host.add("a", Self.session)
+        await refused.wait()
+        try await eventually { await host.carried.isEmpty }
+        #expect(try await store.state(of: "a").commits.isEmpty)
+      }
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func workThatFailsIsReportedAndBeginsAgain(kind: StoreKind) async throws {
+    try await kind.run { store, _ in
+      let failures = Mutex([AgentHost.Failure]())
+      let begun = Mutex(0)
+      let host = AgentHost("one", sharing: store, timing: .init(pause: .milliseconds(1))) {
+        failure in failures.withLock { $0.append(failure) }
+      }
+      try await running(host) { agent throws(AppError) in
+        let count = begun.withLock { count in
+          count += 1
+          return count
+        }
+        if count < 4 { throw .dnsError(host: "chat") }
+        try await agent.write(.removeAgent)
+      } _: {
+        try await host.add("a", Self.session)
+        try await eventually { try await store.agents().isEmpty }
+      }
+      let seen = failures.withLock { $0 }
+      #expect(seen.map(\.error) == Array(repeating: .dnsError(host: "chat"), count: 3))
+      #expect(seen.map(\.pause) == [1, 2, 4].map { .milliseconds($0) })
+      #expect(seen.allSatisfy { $0.agent == "a" })
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func workThatReturnsIsOver(kind: StoreKind) async throws {
+    try await kind.run { store, _ in
+      let begun = Mutex(0)
+      let host = AgentHost("one", sharing: store)
+      try await running(host) { _ throws(AppError) in
+        begun.withLock { $0 += 1 }
+      } _: {
+        try await host.add("a", Self.session)
+        try await eventually { try await store.agents().isEmpty }
+        try await host.add("a", Self.session)
+        try await eventually { try await store.agents().isEmpty }
+      }
+      #expect(begun.withLock { $0 } == 2)
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func aStoreThatIsClosedEndsTheRun(kind: StoreKind) async throws {
+    try await kind.run { store, _ in
+      let host = AgentHost("one", sharing: store)
+      try await host.add("a", Self.session)
+      await store.close()
+      await #expect(throws: AppError.cancelled) {
+        try await host.run { _ throws(AppError) in }
+      }
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func questionsOfAnAgentAndTheirAnswersOutliveTheirHost(kind: StoreKind) async throws {
+    try await kind.run { store, other in
+      let one = AgentHost("one", sharing: store)
+      let asked = Latch()
+      try await running(one) { agent throws(AppError) in
+        let approvals = Approvals(restoring: try agent.approvals()) { changes throws(AppError) in
+          try await agent.keep(changes)
+        }
+        let record = try await approvals.request(Self.question)
+        _ = try await approvals.decide(record.id, option: "yes", by: "ada")
+        asked.open()
+        throw .cancelled
+      } _: {
+        try await one.add("a", Self.session)
+        await asked.wait()
+      }
+      let two = AgentHost("two", sharing: other)
+      let delivered = Mutex([String]())
+      try await running(two) { agent throws(AppError) in
+        let approvals = Approvals(restoring: try agent.approvals()) { changes throws(AppError) in
+          try await agent.keep(changes)
+        }
+        let record = try await approvals.nextDelivery(for: "a")
+        try await approvals.confirmDelivery(record.id)
+        delivered.withLock { $0.append(record.decision?.by ?? "") }
+      } _: {
+        try await eventually { delivered.withLock { !$0.isEmpty } }
+      }
+      #expect(delivered.withLock { $0 } == ["ada"])
+    }
+  }
+}
+
+/// A store from which a host can be cut off.
+private final class CutStore: AgentStore {
+  private let store: any AgentStore
+  private let isCut = Mutex(false)
+  private let changed = Changes()
+
+  init(_ store: any AgentStore) { self.store = store }
+
+  var name: String { store.name }
+
+  func cut() { isCut.withLock { $0 = true } }
+
+  func heal() {
+    isCut.withLock { $0 = false }
+    changed.announce()
+  }
+
+  func perform(_ request: StoreRequest) async throws(AppError) -> StoreAnswer {
+    while isCut.withLock({ $0 }) { try await changed.wait(after: changed.version) }
+    return try await store.perform(request)
+  }
+
+  func changes() -> AsyncStream<Void> { store.changes() }
+  func close() async { await store.close() }
+}
