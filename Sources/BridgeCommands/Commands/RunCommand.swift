@@ -80,12 +80,14 @@ package struct RunCommand: AsyncParsableCommand {
   private static func body(_ spec: SessionSpec) -> SessionQuery.Body {
     // The same id for every try, and the same place: it is started once.
     let place = StartPlace()
-    return SessionQuery.Body(ask: { scope async throws(AppError) -> RunContext.Ending in
+    // Set when its user knows the id.
+    let isSaid = OnceValue<Void>()
+    let ask = { @Sendable (scope: SessionQuery.Scope) async throws(AppError) -> RunContext.Ending in
       let status: SessionStatus
       do throws(AppError) {
         status = try await scope.sessions.start(spec, at: place)
       } catch {
-        scope.context.sayWhichMayRun(spec.session, error)
+        if scope.context.sayWhichMayRun(spec.session, error) { isSaid.set(()) }
         throw error
       }
       scope.context.reporter.event(
@@ -100,11 +102,19 @@ package struct RunCommand: AsyncParsableCommand {
           "bridgectl: after \(limit) of output the command waits for `attach` to read it.")
       }
       let ending = await scope.write("\(status.session)\n")
+      isSaid.set(())
       if case .success(.success) = ending { return ending }
       // It runs all the same: who starts it again would have it twice.
       scope.context.reporter.log("bridgectl: session \(status.session) was started.")
       return ending
-    })
+    }
+    return SessionQuery.Body(
+      ask: ask,
+      farewell: { context in
+        guard place.mayHaveStarted, isSaid.current == nil else { return nil }
+        let id = String("\(spec.session)".prefix(SessionText.shortID))
+        return context.farewell(ofUnanswered: spec.name.map(SessionText.text) ?? id)
+      })
   }
 }
 
@@ -124,10 +134,11 @@ extension RunContext {
     return spec
   }
 
-  /// Names the session that may have been started.
-  func sayWhichMayRun(_ session: SessionID, _ error: AppError) {
-    guard case .durableSessionOutcomeUnknown = error else { return }
+  /// Names the session that may have been started; returns whether it did.
+  @discardableResult func sayWhichMayRun(_ session: SessionID, _ error: AppError) -> Bool {
+    guard case .durableSessionOutcomeUnknown = error else { return false }
     reporter.log("bridgectl: if it was started, it is session \(session).")
+    return true
   }
 
   /// Says where a session ends at logout.

@@ -53,6 +53,9 @@ package struct LinkFacts: Sendable {
   /// Whether the run is ending at the user's request, or has nothing left to do.
   package var isOver = false
 
+  /// The result of the newest reconnect, for who says it first.
+  package mutating func takeBack() -> String? { back.take() }
+
   private let retriesFirstDial: Bool
 
   /// Nothing is known yet.

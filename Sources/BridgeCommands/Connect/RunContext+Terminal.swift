@@ -63,9 +63,10 @@ extension RunContext {
 
   /// The host gives a shell no terminal. From here on the user's one shows and edits what is typed,
   /// and sends it by lines.
-  func goOnWithoutTerminal() {
+  func goOnWithoutTerminal(isKnown: Bool) {
     TerminalModes.restore()
     reporter.makeSpaceForTyping()
+    guard !isKnown else { return }
     let host = PeerText.escaped(settings.givenHost, limit: 128)
     reporter.log(
       reporter.style.isSSH

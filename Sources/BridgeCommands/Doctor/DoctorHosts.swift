@@ -43,7 +43,7 @@ struct DoctorHosts: Sendable {
     }
     let site = DoctorSite(settings, typed: run.request.identities)
     let connection = try await connect(settings, site, hop: nil, bastion, secret)
-    if try await ends(on: connection) { await findHostProgram(on: connection) }
+    if try await ends(on: connection) { try await findHostProgram(on: connection) }
   }
 
   private func connect(
@@ -125,10 +125,7 @@ struct DoctorHosts: Sendable {
     }
     switch result {
     case nil:
-      guard (try? await connection.probe(within: Self.answerTime)) != nil else {
-        let error = connection.timeout(in: .execute, after: limitInSeconds)
-        throw run.failure(CommandFailure(error), of: connection)
-      }
+      try await requireAnswer(of: connection)
       run.record { DoctorProbe.silent(after: limitInSeconds, &$0, at: $1) }
       return false
     case .failure(let error)?:
@@ -142,11 +139,20 @@ struct DoctorHosts: Sendable {
     }
   }
 
+  /// Tells a host that is silent from a link that is.
+  ///
+  /// - Throws: the failure of a link that does not answer, either.
+  private func requireAnswer(of connection: SSHConnection) async throws(CommandFailure) {
+    guard (try? await connection.probe(within: Self.answerTime)) == nil else { return }
+    let error = connection.timeout(in: .execute, after: limitInSeconds)
+    throw run.failure(CommandFailure(error), of: connection)
+  }
+
   /// A link that answers does so within this time.
   private static let answerTime = Duration.seconds(5)
 
   /// Asks for the version of `bridge-host`, and whether it can keep sessions.
-  private func findHostProgram(on connection: SSHConnection) async {
+  private func findHostProgram(on connection: SSHConnection) async throws(CommandFailure) {
     let sessions = SessionHost(connection, host: settings.givenHost)
     let result = await limited { () -> Result<String, AppError> in
       await Result.of { () async throws(AppError) in
@@ -160,12 +166,16 @@ struct DoctorHosts: Sendable {
       run.record { [$0.hostProgram(text, at: $1)] }
     case .failure(.cancelled)?: return
     case .failure(let error)?:
+      if let lost = await connection.lastFailure {
+        throw run.failure(CommandFailure(error: error, context: lost), of: connection)
+      }
       let advice = CommandAdvice.row(for: error)?.of(run.request.target).text ?? error.hint
       run.record { report, now in
         let remedy = report.runsCommands ? advice : "It would not run there, as no command does."
         return [report.step(.bridgeHost, .warning, error.shownMessage(), remedy: remedy, at: now)]
       }
     case nil:
+      try await requireAnswer(of: connection)
       run.record { [$0.step(.bridgeHost, .warning, "it did not answer", at: $1)] }
     }
   }

@@ -69,17 +69,10 @@ extension DurableWork {
   }
 
   var farewell: String? {
-    guard found.current != nil, mode.current == .durable || isUnansweredStart else { return nil }
-    let host = context.shownHost
-    let operand = sessionOperand
-    let (subject, command) = isUnansweredStart ? unanswered : parting
-    // Each in a line of its own, which is copied as a whole.
-    return subject.map { subject in
-      ["\(subject), or end it:"]
-        + [command, "kill \(host) \(operand)"].map {
-          TerminalBanner.commandIndent + "bridgectl \($0)"
-        }
-    }?.joined(separator: "\n")
+    if isUnansweredStart { return context.farewell(ofUnanswered: calledName) }
+    guard found.current != nil, mode.current == .durable else { return nil }
+    let (subject, command) = parting
+    return subject.map { context.farewell($0, command, of: calledName) }
   }
 
   /// What became of the session, and the command that returns to it or shows it.
@@ -103,14 +96,6 @@ extension DurableWork {
     case .detached:
       ("detached from session \(session). To return to it", "attach \(role)\(host) \(operand)")
     }
-  }
-
-  /// Likewise, where what starts it was sent and no answer came.
-  private var unanswered: (subject: String?, command: String) {
-    (
-      "session \(sessionName) may have been started. To see whether it has",
-      "sessions \(context.shownHost)"
-    )
   }
 
   /// Whether what starts a session was sent, and no answer came to it.
@@ -187,5 +172,25 @@ extension DurableWork {
       let (isFar, delivers) = await (connection.isFar, connection.deliversLastInput)
       return isFar && delivers
     }
+  }
+}
+
+extension RunContext {
+  /// The last words about a session, and the commands that return to it or show it, and end it.
+  ///
+  /// - Parameter name: what the user calls it.
+  func farewell(_ subject: String, _ command: String, of name: String) -> String {
+    // Each in a line of its own, which is copied as a whole.
+    let commands = [command, "kill \(shownHost) \(ConnectRequest.operand(name))"]
+    return
+      (["\(subject), or end it:"]
+      + commands.map { TerminalBanner.commandIndent + "bridgectl \($0)" }).joined(separator: "\n")
+  }
+
+  /// Likewise, where what starts it was sent and no answer came.
+  func farewell(ofUnanswered name: String) -> String {
+    farewell(
+      "session \(ConnectRequest.quoted(name)) may have been started. To see whether it has",
+      "sessions \(shownHost)", of: name)
   }
 }

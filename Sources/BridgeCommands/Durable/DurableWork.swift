@@ -300,15 +300,15 @@ final class DurableWork: LinkWork {
   }
 
   func see(_ event: RecoveryEvent) {
-    guard mode.current == .durable,
-      case .recovered(let time, let attempts, isFirst: false) = event.step
-    else { return }
+    // What runs plainly says it with what it starts.
+    guard mode.current != .plain, case .recovered(_, _, isFirst: false) = event.step else { return }
     if context.keyboard?.wasOpened == true {
       // There the banner goes.
       guard !context.reporter.style.showsProgress else { return }
       context.reporter.leaveLine()
     }
-    context.reporter.log("bridgectl: \(LinkStatus.back(after: time, attempts))")
+    guard let back = context.facts.withLock({ $0.takeBack() }) else { return }
+    context.reporter.log("bridgectl: \(back)")
   }
 
   var untakenInput: Int {

@@ -59,6 +59,8 @@ final class SessionQuery: LinkWork {
     var unrepeatable: String?
     /// What is known of the host after an answer.
     var finding = HostMemory.Finding.present
+    /// The last words, where something may be left on the host.
+    var farewell: @Sendable (RunContext) -> String? = { _ in nil }
     /// How many bytes of an answer that comes in parts are there.
     var progress: @Sendable () -> UInt64 = { 0 }
   }
@@ -93,6 +95,8 @@ final class SessionQuery: LinkWork {
   func see(_ event: RecoveryEvent) { context.reportReturn(event) }
 
   func giveUp(_ failure: CommandFailure) { context.finish(.failure(failure)) }
+
+  var farewell: String? { body.farewell(context) }
 
   func use(_ connection: SSHConnection, _ generation: Int) async {
     await context.report(connection)

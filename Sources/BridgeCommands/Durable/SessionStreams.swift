@@ -419,6 +419,7 @@ final class SessionStreams: Sendable {
     guard loss.reason == .replaced else { return }
     let count = loss.accepted.map { loss.written - min($0, loss.written) }
     let subject = count.map { "\(Counted.text($0, "byte")) of input" } ?? "The last input"
+    if keyboard != nil { context.reporter.leaveLine() }
     context.reporter.warn("\(subject) did not reach the program: another client wrote to it")
   }
 

@@ -63,6 +63,7 @@ package enum CommandAdvice {
       return Row(ofLogin)
     }
     if isOfTerminal(context) { return withoutTerminal }
+    if case .sshTimeout = error, let phase = context?.phase { return row(ofTimeIn: phase) }
     if SessionFailure.isMendedByInstalling(error) { return toInstall }
     if case .featureUnavailable(let feature) = error, feature.contains("libssh2") {
       return ofLibraries
@@ -122,6 +123,17 @@ package enum CommandAdvice {
   package static let withoutTerminal: Row = "`-T` asks for no terminal."
 
   private static let ofLogin = "`--login-timeout` sets the time."
+
+  /// What sets the time that a host had in this phase; nil where nothing does.
+  private static func row(ofTimeIn phase: ConnectionPhase) -> Row? {
+    switch phase {
+    case .resolve, .dial, .banner, .keyExchange, .hostKey:
+      "ConnectTimeout sets the time, by `-o` or in ssh_config."
+    case .authenticate: Row(ofLogin)
+    case .openChannel, .execute, .upgrade, .close: nil
+    case .stream: "`--dead-after` sets the time."
+    }
+  }
 
   /// The names of options in backticks, as the help spells them.
   package static let byCase: [String: Row] = [

@@ -118,7 +118,9 @@ final class PlainWork: LinkWork {
     let isRepeated = state.withLock { $0.ledger.start() }
     announce(session.generation, isRepeated: isRepeated)
     if isRepeated, context.request.command != nil { await context.counters.countRetry() }
-    if context.wantsTerminal, !channel.hasTerminal { context.goOnWithoutTerminal() }
+    if context.wantsTerminal, !channel.hasTerminal {
+      context.goOnWithoutTerminal(isKnown: isRepeated)
+    }
     reporter.event(.started(hasTerminal: channel.hasTerminal))
     let sizes = context.resizes.next()
     if let keyboard {
@@ -152,7 +154,7 @@ final class PlainWork: LinkWork {
     }
     let news = isShell ? Self.newShell : "The command runs again."
     if context.keyboard != nil { context.reporter.show("\r\n") }
-    let back = context.facts.withLock { $0.back }
+    let back = context.facts.withLock { $0.takeBack() }
     for line in [back, isRepeated ? news : nil].compactMap(\.self) {
       context.reporter.log("bridgectl: \(line)")
     }
@@ -191,7 +193,11 @@ final class PlainWork: LinkWork {
       return (consequence, state.heldBack)
     }
     switch consequence {
-    case .continues: return
+    case .continues:
+      // The keys for the link are read one by one, also where lines were edited here.
+      if keyboard != nil, channel?.hasTerminal == false {
+        TerminalModes.set(.raw, on: 0, dropsInput: true)
+      }
     case .ends: if let heldBack { context.finish(.failure(heldBack)) }
     case .endsUnknown:
       // Where its status came and not all of its output, that is what to say.

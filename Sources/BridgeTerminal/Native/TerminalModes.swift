@@ -106,8 +106,11 @@ import Glibc
 
   /// Changes the terminal at `descriptor`; what it was is kept until `restore`. In the background
   /// the job is stopped, as by tcsetattr(3), and the terminal changes with the next `reapply`.
-  package static func set(_ mode: Mode, on descriptor: Int32) {
+  ///
+  /// - Parameter dropsInput: drops what was typed and not read: it was typed for another mode.
+  package static func set(_ mode: Mode, on descriptor: Int32, dropsInput: Bool = false) {
     guard isTerminal(descriptor) else { return }
+    if dropsInput, JobControl.isForeground(on: descriptor) { tcflush(descriptor, TCIFLUSH) }
     let isApplied = lock.withLock { wish in
       wish.mode = mode
       if wish.descriptor < 0 { wish.descriptor = descriptor }

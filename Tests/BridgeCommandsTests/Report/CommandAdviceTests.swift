@@ -108,6 +108,19 @@ import Testing
     #expect(CommandAdvice.text(for: .sshTimeout(seconds: 9), in: login)?.contains("login") == true)
   }
 
+  @Test(
+    arguments: [
+      (.dial, "ConnectTimeout"), (.keyExchange, "ConnectTimeout"),
+      (.authenticate, "--login-timeout"), (.stream, "--dead-after"), (.execute, nil),
+    ] as [(ConnectionPhase, String?)])
+  func theOptionOfATimeIsThatOfItsPhase(_ phase: ConnectionPhase, _ option: String?) {
+    let context = FailureContext(kind: .silent, phase: phase, host: "h")
+    let text = CommandAdvice.text(for: .sshTimeout(seconds: 9), in: context)
+    #expect((text == nil) == (option == nil))
+    #expect(text?.contains(option ?? "") != false)
+    #expect(text?.contains("`--timeout`") != true)
+  }
+
   @Test func theyAreInTheEventTheBannerAndThePage() throws {
     var line = JSONLine()
     line.add(.sshTimeout(seconds: 1), nil)

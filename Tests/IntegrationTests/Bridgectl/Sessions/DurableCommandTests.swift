@@ -110,14 +110,20 @@ import Testing
   }
 
   /// What it was sent has arrived, and the answer has not: the command may run.
-  @Test(arguments: [SIGINT, SIGTERM])
-  func aSignalBeforeTheAnswerToAStartSaysThatItMayRun(_ signal: Int32) async throws {
+  @Test(
+    arguments: [
+      (["connect"], nil), (["connect", "--name", "kept"], "kept"), (["run", "--detach"], nil),
+      (["run", "--detach", "--name", "kept"], "kept"),
+    ] as [([String], String?)], [SIGINT, SIGTERM])
+  func aSignalBeforeTheAnswerToAStartSaysThatItMayRun(
+    _ verb: ([String], name: String?), _ signal: Int32
+  ) async throws {
     try await withSessions { server, home, folder in
       let proxy = try await FaultProxy(to: server.port)
       // The answer is still on its way when the command runs.
       try await proxy.inject(.latency(.milliseconds(500), [.toClient]))
       let running = try home.start(
-        ["connect"] + server.link(home, port: proxy.port)
+        verb.0 + server.link(home, port: proxy.port)
           + ["127.0.0.1", "--", "echo >\(home.file("runs")); exec sleep 600"])
       try await eventually { !home.read("runs").isEmpty }
       try await proxy.inject(.freeze())
@@ -126,9 +132,11 @@ import Testing
       await proxy.stop()
       #expect(outcome.code == 128 + signal)
       let id = try #require(folder.ids.first)
+      let name = verb.name ?? String(id.prefix(12))
       #expect(
-        outcome.error.contains("session \(id.prefix(12)) may have been started. To see"),
+        outcome.error.contains("session \(name) may have been started. To see"),
         "\(outcome.error)")
+      #expect(outcome.error.contains(" kill "), "\(outcome.error)")
       #expect(folder.keepers.count == 1)
     }
   }
