@@ -13,7 +13,7 @@ package struct DoctorProbe: Sendable {
 
   private var hasRun = false
   private var printed = 0
-  /// The beginning of the line that was not ended yet.
+  /// The end of the line that was not ended yet, as long as the command.
   private var rest: [UInt8] = []
 
   /// A command that has printed nothing yet.
@@ -25,15 +25,18 @@ package struct DoctorProbe: Sendable {
     for byte in bytes {
       if byte == UInt8(ascii: "\n") {
         endLine()
-      } else if rest.count <= Self.mark.utf8.count, byte != UInt8(ascii: "\r") {
-        rest.append(byte)
+      } else if byte != UInt8(ascii: "\r") {
+        rest = rest.suffix(Self.line.utf8.count - 1) + [byte]
       }
     }
     return printed <= Self.limit
   }
 
+  /// A start-up file may have printed before it in its line; a device that shows what it was given
+  /// has not run it.
   private mutating func endLine() {
-    hasRun = hasRun || rest.elementsEqual(Self.mark.utf8)
+    let isMark = rest.suffix(Self.mark.utf8.count).elementsEqual(Self.mark.utf8)
+    hasRun = hasRun || isMark && !rest.elementsEqual(Self.line.utf8)
     rest = []
   }
 

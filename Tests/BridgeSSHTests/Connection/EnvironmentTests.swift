@@ -1,6 +1,7 @@
 import BridgeErrors
 import BridgeFaults
 import BridgeSSH
+import BridgeTestKit
 import BridgeTransport
 import Testing
 
@@ -75,6 +76,11 @@ import Testing
       }
       try client.say(answers.0) { $0.uint32(number) }
       try client.say(answers.1) { $0.uint32(number) }
+      if answers == (99, 100) {
+        // Which of both was refused is asked once more.
+        _ = try client.expect(98)
+        try client.say(99) { $0.uint32(number) }
+      }
       // All that it says, and the end of the link, come at once.
       guard answers.1 == 99 else { return try client.listenToTheEnd() }
       try client.send(client.data(Array("all".utf8), of: number))
@@ -98,6 +104,65 @@ import Testing
         }
       }
       #expect(server.collected == ["env", "exec"])
+      await connection.close()
+    }
+  }
+
+  /// A probe beside it has read both answers before the start looks, which finds an acceptance
+  /// first, whichever was whose.
+  ///
+  /// - Parameters:
+  ///   - variable: the answer to the variable.
+  ///   - start: the answer to the start.
+  ///   - prints: whether what was started prints at once; where it does not, the variable is asked
+  ///     for again, which a channel with a program does not take.
+  @Test(
+    arguments: [
+      (99, 99, true), (99, 99, false), (100, 99, true), (100, 99, false), (99, 100, false),
+      (100, 100, false),
+    ] as [(UInt8, UInt8, Bool)])
+  func aProbeThatReadsTheAnswersDoesNotMixThemUp(
+    variable: UInt8, start: UInt8, prints: Bool
+  ) async throws {
+    try await withScript({ client, record in
+      try client.admit()
+      let number = try client.openRequest()
+      try client.confirmChannel(number)
+      for _ in 0..<2 { _ = try client.expect(98) }
+      record("start")
+      let probe = try client.openRequest()
+      try client.say(variable) { $0.uint32(number) }
+      try client.say(start) { $0.uint32(number) }
+      if prints { try client.send(client.data(Array("all".utf8), of: number)) }
+      try client.refuseChannel(probe, reason: 3, "")
+      if !prints, variable != start {
+        _ = try client.expect(98)
+        record("again")
+        try client.say(start == 99 ? 100 : 99) { $0.uint32(number) }
+      }
+      guard start == 99 else { return try client.listenToTheEnd() }
+      if !prints { try client.send(client.data(Array("all".utf8), of: number)) }
+      try client.send(client.exitStatus(of: number))
+      try client.send(client.message(96, of: number))
+      try client.send(client.message(97, of: number))
+    }) { server in
+      let connection = try await connection(to: server)
+      let environment = [EnvironmentVariable("A", "1")]
+      async let started = connection.execute("true", environment: environment)
+      try await eventually { server.collected == ["start"] }
+      async let probed = connection.probe(within: .seconds(60))
+      do {
+        let remote = try await started
+        #expect(start == 99)
+        #expect(try await text(remote.standardOutput) == "all")
+        #expect(try await remote.exitStatus() == .status(0))
+      } catch {
+        guard start == 100, case AppError.sshConnectionFailed = error else {
+          Issue.record("\(error)")
+          return
+        }
+      }
+      _ = try? await probed
       await connection.close()
     }
   }

@@ -301,14 +301,26 @@ import Testing
     }
   }
 
-  @Test func whatIsPrintedBesideTheCommandIsCounted() async throws {
+  /// With a line feed behind it, or none, as a window's title has.
+  @Test(arguments: [("echo hello", "6 bytes"), ("printf hello", "5 bytes")])
+  func whatIsPrintedBesideTheCommandIsCounted(_ line: String, _ count: String) async throws {
     var configuration = SSHServerConfiguration()
-    configuration.forceCommand = "echo hello; eval \"$SSH_ORIGINAL_COMMAND\""
+    configuration.forceCommand = "\(line); eval \"$SSH_ORIGINAL_COMMAND\""
     try await withServer(configuration) { server, home in
       let outcome = try await home.run(options(server, home) + ["--json", "127.0.0.1"])
       let step = try #require(try steps(outcome).suffix(2).first)
       #expect(step.brief == "command warning")
-      #expect(step.message == "6 bytes came with its output")
+      #expect(step.message == "\(count) came with its output")
+    }
+  }
+
+  @Test func aDeviceThatShowsTheCommandHasNotRunIt() async throws {
+    var configuration = SSHServerConfiguration()
+    configuration.forceCommand = "echo \"> $SSH_ORIGINAL_COMMAND\""
+    try await withServer(configuration) { server, home in
+      let outcome = try await home.run(options(server, home) + ["--json", "127.0.0.1"])
+      let step = try #require(try steps(outcome).suffix(2).first)
+      #expect(step.message == "it did not run: it ended with exit status 0")
     }
   }
 

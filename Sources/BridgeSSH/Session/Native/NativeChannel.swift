@@ -18,10 +18,8 @@ import CLibSSH2
   private let window: Int
   /// The server closed it in place of an answer to a request.
   private(set) var isClosedUnanswered = false
-  /// The start was sent behind a variable that is not answered yet.
-  private var isSentAhead = false
-  /// The variable that goes with the start was answered.
-  private var isVariableAnswered = false
+  /// How far the variable has come that goes with the start.
+  private var companion = Companion.unasked
   /// Its output has ended, and the window is open for reading all of it: that needs nothing from
   /// the wire any more, which may exchange keys from the next packet on, or end.
   private(set) var isOutputHere = false
@@ -34,6 +32,19 @@ import CLibSSH2
   /// The window adjustment that the library has begun and could not send yet: one for each channel.
   /// Any other call that adjusts sends that one, and adds its own number to the window.
   private var begun: Adjustment?
+
+  /// A variable whose answer the start does not wait for.
+  private enum Companion {
+    case unasked
+    /// The start was sent behind it, and it is not answered yet.
+    case sent
+    /// It was answered. An acceptance may be that of the start where both were under way: the
+    /// library looks for one in all that has come before it looks for a refusal
+    /// (`_libssh2_packet_askv`), and another request may have read both.
+    case answered(isDoubtful: Bool)
+    /// It is asked for once more; this is the refusal of it, or of the start.
+    case askedAgain(refusal: String)
+  }
 
   /// The call that has begun an adjustment, and alone may resume it.
   private enum Adjustment {
@@ -112,25 +123,61 @@ import CLibSSH2
   /// Starts `program`, with one more variable, which costs no round trip: the start is sent before
   /// the server has answered to the variable. It answers in order (RFC 4254, 4).
   func start(_ program: RemoteProgram, with variable: EnvironmentVariable?) -> Attempt<Void> {
-    guard let variable, !isVariableAnswered else { return start(program) }
-    let asked = set(variable)
-    switch asked {
-    case .done: break
-    // It was left out.
-    case .failed(.channelRequestDenied, _) where !isClosedUnanswered: break
-    case .failed: return asked
-    case .again:
-      guard !isSentAhead else { return .again }
-      isSentAhead = true
-      // The answer to the variable would be taken for the one to the start.
-      session.isDeaf = true
-      let sent = start(program)
-      session.isDeaf = false
-      session.wire.tryAgain()
-      return sent
+    guard let variable else { return start(program) }
+    switch companion {
+    case .unasked, .sent:
+      switch set(variable) {
+      case .done:
+        let isSent = if case .sent = companion { true } else { false }
+        companion = .answered(isDoubtful: isSent)
+      // It was left out.
+      case .failed(.channelRequestDenied, _) where !isClosedUnanswered:
+        companion = .answered(isDoubtful: false)
+      case .failed(let code, let text): return .failed(code, text)
+      case .again:
+        guard case .unasked = companion else { return .again }
+        companion = .sent
+        return sendAhead(program)
+      }
+    case .answered: break
+    case .askedAgain(let refusal): return tellApart(variable, refusal)
     }
-    isVariableAnswered = true
-    return start(program)
+    let started = start(program)
+    guard case .answered(isDoubtful: true) = companion,
+      case .failed(.channelRequestDenied, let refusal) = started, !isClosedUnanswered
+    else { return started }
+    if hasRun { return .done(()) }
+    companion = .askedAgain(refusal: refusal)
+    return tellApart(variable, refusal)
+  }
+
+  private func sendAhead(_ program: RemoteProgram) -> Attempt<Void> {
+    // The answer to the variable would be taken for the one to the start.
+    session.isDeaf = true
+    let sent = start(program)
+    session.isDeaf = false
+    session.wire.tryAgain()
+    return sent
+  }
+
+  /// One acceptance and one refusal have come for the variable and the start. A server that takes
+  /// the variable now has taken it before, and has refused the start; one that has started a
+  /// program takes none, or never did.
+  private func tellApart(_ variable: EnvironmentVariable, _ refusal: String) -> Attempt<Void> {
+    switch set(variable) {
+    case .again: .again
+    case .done: .failed(.channelRequestDenied, refusal)
+    case .failed(.channelRequestDenied, _) where !isClosedUnanswered: .done(())
+    case .failed(let code, let text): .failed(code, text)
+    }
+  }
+
+  /// Whether something has come of a program.
+  private var hasRun: Bool {
+    guard let channel = unsafe channel else { return false }
+    var waiting: UInt = 0
+    _ = unsafe libssh2_channel_window_read_ex(channel, &waiting, nil)
+    return waiting > 0 || session.tap.exitStatus[number] != nil
   }
 
   private func start(_ program: RemoteProgram) -> Attempt<Void> {
