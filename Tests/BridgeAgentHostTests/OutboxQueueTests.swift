@@ -68,6 +68,21 @@ import Testing
     #expect(queue.undelivered == [] && queue.size == 0)
   }
 
+  @Test func whatIsHeldIsNotSentNorWhatIsBehindIt() {
+    var queue = Self.queue(1)
+    let held = queue.append(OutboxMessage(id: "held", text: "m"), isHeld: true)
+    let dropped = queue.append(OutboxMessage(id: "dropped", text: "m"), isHeld: true)
+    _ = queue.append(OutboxMessage(id: "last", text: "m"))
+    #expect(Self.sendAll(&queue) == ["0"])
+    queue.restart()
+    #expect(Self.sendAll(&queue) == ["0"])
+    queue.drop(dropped)
+    #expect(Self.sendAll(&queue) == [])
+    queue.release(held)
+    #expect(Self.sendAll(&queue) == ["held", "last"])
+    #expect(queue.undelivered.map(\.id) == ["0", "held", "last"])
+  }
+
   @Test func anAnswerMayBeFasterThanTheCallThatSends() throws {
     var queue = Self.queue(3)
     let begun = queue.begin()

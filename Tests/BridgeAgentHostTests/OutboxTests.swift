@@ -109,6 +109,101 @@ import Testing
     await peer.stop()
   }
 
+  /// A store in memory, whose writes can be made to wait or to fail.
+  private final class Store: Sendable {
+    private let state = Mutex((messages: [OutboxMessage](), failure: AppError?.none, isShut: false))
+    private let changes = Changes()
+
+    var ids: [String] { state.withLock { $0.messages.map(\.id) } }
+    var messages: [OutboxMessage] { state.withLock { $0.messages } }
+
+    func fail(with error: AppError?) { state.withLock { $0.failure = error } }
+
+    func shut(_ isShut: Bool) {
+      state.withLock { $0.isShut = isShut }
+      changes.announce()
+    }
+
+    func keep(_ kept: [StoreChange]) async throws(AppError) {
+      while state.withLock({ $0.isShut }) { try await changes.wait(after: changes.version) }
+      let failure = state.withLock { state in
+        guard state.failure == nil else { return state.failure }
+        for change in kept {
+          switch change {
+          case .send(let message): state.messages.append(message)
+          case .delivered(let id): state.messages.removeAll { $0.id == id }
+          default: Issue.record("\(change)")
+          }
+        }
+        return nil
+      }
+      if let failure { throw failure }
+    }
+  }
+
+  @Test func aMessageIsKeptBeforeItIsSentAndForgottenWhenItHasArrived() async throws {
+    let peer = try await ScriptedWebSocketPeer(WebSocketScript())
+    let store = Store()
+    let outbox = MessageOutbox { changes throws(AppError) in try await store.keep(changes) }
+    store.shut(true)
+    let carrying = try carry(outbox, to: peer)
+    let call = Task { try await outbox.deliver("hello", id: "1") }
+    try await eventually { await outbox.undelivered.map(\.id) == ["1"] }
+    try await eventually { await peer.log.contains { $0.kind == .upgraded } }
+    #expect(await texts(peer).isEmpty)
+    store.shut(false)
+    try await call.value
+    #expect(await texts(peer) == [1: ["hello"]])
+    try await eventually { store.ids.isEmpty }
+    carrying.cancel()
+    await carrying.value
+    await peer.stop()
+  }
+
+  @Test func whatCannotBeKeptIsNotSentAndHoldsUpNothing() async throws {
+    let peer = try await ScriptedWebSocketPeer(WebSocketScript())
+    let store = Store()
+    let outbox = MessageOutbox { changes throws(AppError) in try await store.keep(changes) }
+    let full = AppError.storeUnusable(store: "state.db", problem: .full)
+    store.fail(with: full)
+    await #expect(throws: full) { try await outbox.deliver("lost", id: "1") }
+    store.fail(with: nil)
+    let carrying = try carry(outbox, to: peer)
+    try await outbox.deliver("kept", id: "2")
+    #expect(await texts(peer) == [1: ["kept"]])
+    carrying.cancel()
+    await carrying.value
+    await peer.stop()
+  }
+
+  /// The application is killed, and begins again with what its store has.
+  @Test func whatHadNotArrivedGoesFirstAfterARestart() async throws {
+    let store = Store()
+    let first = MessageOutbox { changes throws(AppError) in try await store.keep(changes) }
+    let calls = Task {
+      await withTaskGroup { group in
+        for number in 1...3 {
+          group.addTask { try? await first.deliver("\(number)", id: "\(number)") }
+          try? await eventually { store.ids.count == number }
+        }
+      }
+    }
+    try await eventually { store.ids == ["1", "2", "3"] }
+    let peer = try await ScriptedWebSocketPeer(WebSocketScript())
+    let second = MessageOutbox(restoring: store.messages) { changes throws(AppError) in
+      try await store.keep(changes)
+    }
+    let carrying = try carry(second, to: peer)
+    try await second.deliver("4", id: "4")
+    #expect(await texts(peer) == [1: ["1", "2", "3", "4"]])
+    try await eventually { store.ids.isEmpty }
+    carrying.cancel()
+    await carrying.value
+    await first.close()
+    await calls.value
+    await peer.stop()
+  }
+
   @Test func closingEndsAllCallsAndReturnsWhatHasNotArrived() async throws {
     let outbox = MessageOutbox(limit: 1)
     let calls = (0..<2).map { number in

@@ -15,10 +15,25 @@ import FoundationEssentials
 /// There is no deadline: a message waits for as long as it takes until a link is there again, and
 /// the supervisor of the link says what is wrong meanwhile. Bounded: beyond `limit` bytes `deliver`
 /// waits for space before it takes a message.
+///
+/// With a store it outlives its application: a message is on disk before it is sent, and what has
+/// not arrived goes first after a restart, under the same id.
+///
+///     let outbox = MessageOutbox(restoring: agent.state.outbox) { changes throws(AppError) in
+///       try await agent.write(changes)
+///     }
 public actor MessageOutbox {
+  /// Keeps changes, all of them or none; returns when they are on disk.
+  public typealias Keep = @Sendable ([StoreChange]) async throws(AppError) -> Void
+
   private nonisolated let proof: OutboxProof
   private nonisolated let limit: Int
+  private nonisolated let keep: Keep?
   private var queue = OutboxQueue()
+  /// The ids of what is kept, by number.
+  private var kept: [Int: String] = [:]
+  /// The ids of what has arrived and is still kept.
+  private var arrived: [String] = []
   private var isClosed = false
   /// Counts the connections.
   private var connections = 0
@@ -32,28 +47,52 @@ public actor MessageOutbox {
   /// - Parameters:
   ///   - proof: what proves that a message has arrived.
   ///   - limit: how much may wait for its delivery, in bytes; one message may be longer.
-  public init(proof: OutboxProof = .pong, limit: Int = 1 << 20) {
-    (self.proof, self.limit) = (proof, limit)
+  ///   - messages: what had not arrived when the application ended: these go first.
+  ///   - keep: keeps what is taken and forgets what has arrived; nil for an outbox in memory. Lines
+  ///     are not kept: their session has them until they are committed.
+  public init(
+    proof: OutboxProof = .pong, limit: Int = 1 << 20, restoring messages: [OutboxMessage] = [],
+    keep: Keep? = nil
+  ) {
+    (self.proof, self.limit, self.keep) = (proof, limit, keep)
+    for message in messages { kept[queue.append(message)] = message.id }
   }
 
   // MARK: Messages
 
   /// Delivers a message behind all that were given before; returns once it has arrived.
   ///
-  /// A canceled call returns early; what the outbox has taken by then is delivered all the same.
+  /// A canceled call returns early; what the outbox, or its store, has taken by then is delivered
+  /// all the same, or after a restart.
   /// - Parameter id: its name, by which the peer recognizes one that comes again; a random one
   ///   unless the application has a better one, which is the same after its restart.
-  /// - Throws: `cancelled`, also when the outbox is closed.
+  /// - Throws: `cancelled`, also when the outbox is closed; what the store throws that could not
+  ///   keep it: it is not sent then.
   public func deliver(_ text: String, id: String? = nil) async throws(AppError) {
     let message = OutboxMessage(id: id ?? "\(Identifier.random())", text: text)
-    try await untilDelivered(try await take(message))
+    let number = try await take(message, isHeld: keep != nil)
+    if let keep {
+      do throws(AppError) {
+        try await keep([.send(message)])
+      } catch {
+        queue.drop(number)
+        changes.announce()
+        throw error
+      }
+      kept[number] = message.id
+      queue.release(number)
+      changes.announce()
+    }
+    try await untilDelivered(number)
   }
 
   /// Waits for space, and takes a message; returns its number.
-  func take(_ message: OutboxMessage) async throws(AppError) -> Int {
+  ///
+  /// - Parameter isHeld: whether it is not sent before it is kept.
+  func take(_ message: OutboxMessage, isHeld: Bool = false) async throws(AppError) -> Int {
     while !isClosed {
       guard queue.size >= limit else {
-        let number = queue.append(message)
+        let number = queue.append(message, isHeld: isHeld)
         changes.announce()
         return number
       }
@@ -71,6 +110,34 @@ public actor MessageOutbox {
     guard queue.isDelivered(number) else { throw .cancelled }
   }
 
+  /// Messages have arrived. Their callers do not wait until the store has forgotten them: one that
+  /// comes again after a restart has its id.
+  private func settle(_ numbers: [Int]) {
+    arrived += numbers.compactMap { kept.removeValue(forKey: $0) }
+    answer(numbers)
+  }
+
+  /// Forgets in the store what has arrived, until canceled.
+  private func forgetAll() async {
+    while !Task.isCancelled {
+      let version = changes.version
+      await forget()
+      try? await changes.wait(after: version)
+    }
+  }
+
+  /// Many at once; what could not be forgotten is tried again with the next.
+  private func forget() async {
+    let ids = arrived
+    guard let keep, !ids.isEmpty else { return }
+    arrived = []
+    do throws(AppError) {
+      try await keep(ids.map { .delivered(id: $0) })
+    } catch {
+      arrived = ids + arrived
+    }
+  }
+
   /// Resumes the callers of messages that have arrived, and those that wait for space.
   private func answer(_ numbers: some Sequence<Int>) {
     for number in numbers {
@@ -85,10 +152,11 @@ public actor MessageOutbox {
   /// Takes no more messages and ends all calls; returns the messages that are not known to have
   /// arrived, for the next run of the application.
   @discardableResult
-  public func close() -> [OutboxMessage] {
+  public func close() async -> [OutboxMessage] {
     isClosed = true
     connections += 1
     answer(arrivals.keys.sorted())
+    await forget()
     return queue.undelivered
   }
 
@@ -111,6 +179,7 @@ public actor MessageOutbox {
       group.addTask { await self.receiveAll(of: connection, receive) }
       group.addTask { await self.sendAll(over: connection, number) }
       if case .pong = proof { group.addTask { await self.proveAll(over: connection, number) } }
+      if keep != nil { group.addTask { await self.forgetAll() } }
       await group.next()
       group.cancelAll()
     }
@@ -132,7 +201,7 @@ public actor MessageOutbox {
     guard case .acknowledgement = proof, let id = Acknowledgement(message)?.ack else {
       return false
     }
-    if let number = queue.acknowledge(id) { answer([number]) }
+    if let number = queue.acknowledge(id) { settle([number]) }
     return true
   }
 
@@ -162,7 +231,7 @@ public actor MessageOutbox {
         }
         try await connection.confirmDelivery()
         guard number == connections else { return }
-        answer(queue.prove(below: end))
+        settle(queue.prove(below: end))
       }
     } catch {
       // Likewise.

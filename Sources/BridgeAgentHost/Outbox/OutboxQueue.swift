@@ -8,6 +8,8 @@ struct OutboxQueue: Sendable {
   private struct Entry: Sendable {
     var message: OutboxMessage
     var isDelivered = false
+    /// Whether it is not to be sent yet, nor what is behind it.
+    var isHeld = false
   }
 
   /// Those behind the first one that was not delivered, and before `head` delivered ones that were
@@ -25,16 +27,27 @@ struct OutboxQueue: Sendable {
   private(set) var size = 0
 
   /// Adds a message; returns its number, which counts from 0.
-  mutating func append(_ message: OutboxMessage) -> Int {
-    entries.append(Entry(message: message))
+  ///
+  /// - Parameter isHeld: whether it is not sent before `release`.
+  mutating func append(_ message: OutboxMessage, isHeld: Bool = false) -> Int {
+    entries.append(Entry(message: message, isHeld: isHeld))
     size += Self.size(of: message)
     return first + entries.count - 1
   }
 
-  /// The next message to send, and its number; nil where all were.
+  /// A message that was held may be sent.
+  mutating func release(_ number: Int) { entries[number - first].isHeld = false }
+
+  /// A message that was held is not sent.
+  mutating func drop(_ number: Int) {
+    deliver(number - first)
+    removeDelivered()
+  }
+
+  /// The next message to send, and its number; nil where all were, or it is held.
   mutating func begin() -> (number: Int, message: OutboxMessage)? {
     while sent < entries.count, entries[sent].isDelivered { sent += 1 }
-    guard sent < entries.count else { return nil }
+    guard sent < entries.count, !entries[sent].isHeld else { return nil }
     begun = max(begun, sent + 1)
     return (first + sent, entries[sent].message)
   }
