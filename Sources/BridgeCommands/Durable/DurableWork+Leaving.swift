@@ -49,17 +49,26 @@ extension DurableWork {
       return state.session
     }
     guard let session, (try? await session.signal(.interrupt)) != nil else { return false }
-    switch (context.reporter.style.isTerminal, await session.isAttached) {
-    case (true, true):
+    if await !session.isAttached {
+      sayThatTheInterruptWaits()
+    } else if context.reporter.style.isTerminal {
       context.reporter.log("bridgectl: interrupted; Ctrl-C again leaves it running.")
-    case (true, false):
-      context.reporter.log("bridgectl: Ctrl-C waits for the link; Ctrl-C again leaves it running.")
-    case (false, true): break
-    case (false, false):
-      context.reporter.log(
-        "bridgectl: the interrupt waits for the link; another one leaves the command running.")
     }
     return true
+  }
+
+  /// Says, once, that an interrupt that was passed on is not known to have arrived.
+  func sayThatTheInterruptWaits() {
+    let isNews = state.withLock { state in
+      guard state.interruption == .passedOn, !state.isGone else { return false }
+      state.interruption = .waits
+      return true
+    }
+    guard isNews else { return }
+    context.reporter.log(
+      context.reporter.style.isTerminal
+        ? "bridgectl: Ctrl-C waits for the link; Ctrl-C again leaves it running."
+        : "bridgectl: the interrupt waits for the link; another one leaves the command running.")
   }
 
   func abandon() {

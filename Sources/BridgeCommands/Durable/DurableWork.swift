@@ -34,6 +34,8 @@ final class DurableWork: LinkWork {
     case none
     /// Ctrl-C was passed on: the run ends with the program.
     case passedOn
+    /// Likewise, and its user knows that it may be on its way still.
+    case waits
     /// A signal ends the run, and the program with it.
     case hangsUp
   }
@@ -301,7 +303,15 @@ final class DurableWork: LinkWork {
 
   func see(_ event: RecoveryEvent) {
     // What runs plainly says it with what it starts.
-    guard mode.current != .plain, case .recovered(_, _, isFirst: false) = event.step else { return }
+    guard mode.current != .plain else { return }
+    switch event.step {
+    case .suspected, .failed: sayThatTheInterruptWaits()
+    case .recovered(_, _, isFirst: false): sayThatTheLinkIsBack()
+    default: break
+    }
+  }
+
+  private func sayThatTheLinkIsBack() {
     if context.keyboard?.wasOpened == true {
       // There the banner goes.
       guard !context.reporter.style.showsProgress else { return }
@@ -468,7 +478,9 @@ final class DurableWork: LinkWork {
       await streams.giveBackScreen()
       // As with ssh, whatever the program made of it.
       let interruption = state.withLock(\.interruption)
-      if interruption == .passedOn { return context.finish(.success(.interrupted)) }
+      if interruption == .passedOn || interruption == .waits {
+        return context.finish(.success(.interrupted))
+      }
       context.finish(
         context.ending(end, missing: missing, wasAsked: interruption == .hangsUp))
     case .failed(let error): await fail(error)

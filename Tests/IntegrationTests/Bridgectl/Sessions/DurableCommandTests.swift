@@ -141,6 +141,25 @@ import Testing
     }
   }
 
+  /// The link was silent already when it was passed on, and that was not known.
+  @Test func anInterruptOnASilentLinkIsSaidToWait() async throws {
+    try await withSessions { server, home, folder in
+      let proxy = try await FaultProxy(to: server.port)
+      let running = try home.start(
+        ["connect", "--keepalive", "2s"] + server.link(home, port: proxy.port)
+          + ["127.0.0.1", "--", "echo here; exec sleep 600"])
+      try await running.prints("here\n")
+      try await proxy.inject(.freeze())
+      running.child.signal(SIGINT)
+      let words = "the interrupt waits for the link; another one leaves the command running."
+      try await eventually { home.read("err-\(running.name)").contains(words) }
+      running.child.signal(SIGINT)
+      let outcome = try await running.outcome()
+      await proxy.stop()
+      #expect(outcome.code == 130 && folder.keepers.count == 1, "\(outcome.error)")
+    }
+  }
+
   /// The budget of dials is for a host that does not keep its links, not for one that is cut off
   /// while it works: no outage is as long as the budget's pause.
   @Test func aLinkThatCarriedBytesIsDialedAtOnceHoweverOftenItIsReset() async throws {
