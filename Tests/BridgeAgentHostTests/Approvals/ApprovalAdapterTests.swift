@@ -370,8 +370,8 @@ import Testing
   @Test(arguments: [
     (
       "item/fileChange/requestApproval",
-      #"{"threadId":"t","turnId":"u","itemId":"i","startedAtMs":1,"reason":"More room"}"#,
-      "More room", "acceptForSession"
+      #"{"threadId":"t","turnId":"u","itemId":"i","startedAtMs":1,"reason":"More space"}"#,
+      "More space", "acceptForSession"
     ),
     (
       "execCommandApproval",
