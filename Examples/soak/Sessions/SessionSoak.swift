@@ -35,6 +35,19 @@ struct SessionPlace: Sendable {
     return names.filter { ![".place", ".names"].contains($0) }
   }
 
+  /// What is kept of each session, in words: the files and how many bytes they have.
+  var contents: String {
+    sessions.sorted().map { session in
+      let files = (try? FileManager.default.contentsOfDirectory(atPath: "\(root)/\(session)")) ?? []
+      let words = files.sorted().map { file in
+        let path = "\(root)/\(session)/\(file)"
+        let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+        return "\(file) \(attributes?[.size] as? Int ?? -1)"
+      }
+      return "\(session): \(words.joined(separator: ", "))"
+    }.joined(separator: "; ")
+  }
+
   /// The keepers of a session: one, or none.
   func keepers(of session: SessionID) -> [Int32] {
     Self.processes.filter { process in
@@ -116,7 +129,7 @@ struct SessionSoak: Sendable {
     place.killAll()
     report.totals = await ledger.totals
     report.filesLeft = place.sessions.count - report.totals.lost
-    if report.filesLeft != 0 { report.broken = ["what is left: \(place.sessions)"] }
+    if report.filesLeft != 0 { report.broken = ["what is left: \(place.contents)"] }
     for slot in slots { await slot.proxy.stop() }
     report.count = await ledger.count
     report.kinds = await Dictionary(

@@ -25,6 +25,8 @@ package struct SilentHop: Sendable {
   }
 
   /// What a link has failed by: the silence, where it is behind that and had no answer in time.
+  /// Where none is known, because the keepalive of the hosts on the way is slower than the dial,
+  /// the last one before the link is named as what it may be, too.
   ///
   /// - Parameters:
   ///   - link: the number of the host on the way; nil for a link to the host itself.
@@ -33,9 +35,10 @@ package struct SilentHop: Sendable {
     of link: Int?, _ failure: CommandFailure, at now: ContinuousClock.Instant,
     _ hops: [(name: String, endpoint: Endpoint)]
   ) -> CommandFailure {
-    guard let index, hops.indices.contains(index), link.map({ $0 > index }) ?? true,
-      case .sshTimeout = failure.error
-    else { return failure }
+    guard case .sshTimeout = failure.error else { return failure }
+    guard let index, hops.indices.contains(index), link.map({ $0 > index }) ?? true else {
+      return unknown(failure, behind: hops.prefix(link ?? hops.count).last?.name)
+    }
     let hop = hops[index]
     let seconds = Int((now - since) / .seconds(1))
     return CommandFailure(
@@ -43,5 +46,12 @@ package struct SilentHop: Sendable {
       context: FailureContext(
         kind: .linkSilent, phase: .stream, host: hop.name, address: hop.endpoint.host,
         port: hop.endpoint.port), endsSession: failure.endsSession)
+  }
+
+  private func unknown(_ failure: CommandFailure, behind hop: String?) -> CommandFailure {
+    guard let hop, failure.context?.kind == .dialTimeout else { return failure }
+    var failure = failure
+    failure.remedy = CommandAdvice.toReachBehind(hop)
+    return failure
   }
 }

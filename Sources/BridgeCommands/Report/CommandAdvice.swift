@@ -99,6 +99,16 @@ package enum CommandAdvice {
     has for its name (User, Port, IdentityFile).
     """
 
+  /// No answer came from behind a jump host: which of the two is silent is not known.
+  static func toReachBehind(_ hop: String) -> Row {
+    Row(
+      """
+      No answer came through \(PeerText.escaped(hop, limit: 256)): it is silent itself, or the \
+      host behind it is down, or a firewall drops the packets. ConnectTimeout sets the time, by \
+      `-o` or in ssh_config.
+      """)
+  }
+
   /// A person has said no: asking again is no advice.
   package static let refusedKey: Row = """
     You did not trust its key: no credential was sent, and nothing was saved. The administrator of \

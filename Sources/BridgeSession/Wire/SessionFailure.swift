@@ -136,7 +136,8 @@ package enum SessionFailure {
       host: host,
       reason: """
         \(nothingAnswered) \(time / 1000) s; a start-up file of the login may start another shell \
-        or read standard input; \(damaged)
+        or read standard input, its account may run another program than it is asked for, or a \
+        bridge-host that is installed there may be damaged: `bridgectl install` replaces it
         """)
   }
 

@@ -56,6 +56,18 @@ import Testing
     #expect(Self.blamed(hop) == Self.late)
   }
 
+  /// A keepalive that is slower than the dial has not seen that the host on the way is silent.
+  @Test func whatMayBeTheSilenceOfTheOneBeforeItNamesThatOne() {
+    let dial = CommandFailure(
+      error: .sshTimeout(seconds: 10),
+      context: FailureContext(kind: .dialTimeout, phase: .dial, host: "target"))
+    let ofHost = Self.blamed(SilentHop(), dial)
+    #expect(ofHost.context?.host == "target")
+    #expect(ofHost.remedy?.words.contains("through j2: it is silent itself, or") == true)
+    #expect(Self.blamed(SilentHop(), dial, of: 1).remedy?.words.contains("j1") == true)
+    #expect(Self.blamed(SilentHop(), dial, of: 0) == dial)
+  }
+
   @Test func anAnswerThatCameIsNoSilence() {
     var hop = SilentHop()
     hop.see(Self.suspected, of: 0, at: Self.start)

@@ -167,6 +167,40 @@ import Testing
     }
   }
 
+  /// A short program is over before the server has read that the variable is asked for once more,
+  /// and the channel is closed: what it has printed is there, and its status.
+  @Test(arguments: [true, false])
+  func aProgramThatIsOverBeforeTheAnswersAreToldApartHasRun(prints: Bool) async throws {
+    try await withScript({ client, record in
+      try client.admit()
+      let number = try client.openRequest()
+      try client.confirmChannel(number)
+      for _ in 0..<2 { _ = try client.expect(98) }
+      record("start")
+      let probe = try client.openRequest()
+      try client.say(100) { $0.uint32(number) }
+      try client.say(99) { $0.uint32(number) }
+      try client.refuseChannel(probe, reason: 3, "")
+      _ = try client.expect(98)
+      if prints { try client.send(client.data(Array("all".utf8), of: number)) }
+      try client.send(client.exitStatus(of: number))
+      try client.send(client.message(96, of: number))
+      try client.send(client.message(97, of: number))
+      try client.listenToTheEnd()
+    }) { server in
+      let connection = try await connection(to: server)
+      let environment = [EnvironmentVariable("A", "1")]
+      async let started = connection.execute("true", environment: environment)
+      try await eventually { server.collected == ["start"] }
+      async let probed = connection.probe(within: .seconds(60))
+      let remote = try await started
+      #expect(try await text(remote.standardOutput) == (prints ? "all" : ""))
+      #expect(try await remote.exitStatus() == .status(0))
+      _ = try? await probed
+      await connection.close()
+    }
+  }
+
   /// A server that goes in place of an answer has read the start as well.
   @Test func whatWasSentBehindAVariableMayHaveRun() async throws {
     try await withScript({ client, _ in

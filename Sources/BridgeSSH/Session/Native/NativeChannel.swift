@@ -165,10 +165,14 @@ import CLibSSH2
   /// program takes none, or never did.
   private func tellApart(_ variable: EnvironmentVariable, _ refusal: String) -> Attempt<Void> {
     switch set(variable) {
-    case .again: .again
-    case .done: .failed(.channelRequestDenied, refusal)
-    case .failed(.channelRequestDenied, _) where !isClosedUnanswered: .done(())
-    case .failed(let code, let text): .failed(code, text)
+    case .again: return .again
+    case .done: return .failed(.channelRequestDenied, refusal)
+    case .failed(.channelRequestDenied, _) where !isClosedUnanswered: return .done(())
+    // It was over before the server has read the question.
+    case .failed(.channelRequestDenied, _) where hasRun:
+      isClosedUnanswered = false
+      return .done(())
+    case .failed(let code, let text): return .failed(code, text)
     }
   }
 
