@@ -234,6 +234,26 @@ import Testing
     try waitUntil { bench.names.isEmpty }
   }
 
+  /// A link that is half open ends long after its client has come back over another one.
+  @Test(arguments: [true, false])
+  func aLinkOfTheClientThatHadItRemovedKeepsNothing(isOfThatClient: Bool) throws {
+    let bench = try SessionBench()
+    let (files, client) = try beginEnded(bench)
+    let other = ClientID(high: 9, low: 9)
+    let old = try bench.attach(files.session, client: isOfThatClient ? nil : other) {
+      $0.role = .viewer
+    }
+    try old.greet()
+    #expect(try client.close() == 0)
+    #expect(client.end == .exited(status: 7) && files.isMarkedForRemoval)
+    let link = try #require(old.process)
+    link.output.descriptor.closeNow()
+    link.closeInput()
+    _ = link.exitStatus()
+    #expect(bench.names.isEmpty == isOfThatClient)
+    #expect(!files.isMarkedForRemoval)
+  }
+
   /// A reader that is killed removes nothing: that is left to the next keeper that leaves.
   @Test func whatAReaderLeftThatWasKilledIsRemovedBySweeping() throws {
     let bench = try SessionBench()

@@ -135,7 +135,7 @@ final class Keeper {
       // What it kept is there for those that come back, as that of a session that was detached.
       if isDone, server.lost.areExpected(at: now) {
         isDone = false
-        files.markForRemoval(false)
+        files.keep()
       }
       if isDone {
         guard isHeld(at: now) else { return discard() }

@@ -132,12 +132,14 @@ struct AttachVerb {
     _ server: SessionServer, _ files: SessionFiles, _ reading: SessionReading
   ) -> UInt8 {
     var code: UInt8?
+    var client: ClientID?
     var list = PollList<SessionServer.Token>()
     while let connection = server.connections.first {
       code = connection.exitCode ?? code
+      client = server.machine.client(of: connection.id) ?? client
       let now = Machine.milliseconds
       server.pump(at: now)
-      if server.takeProgramEffects().contains(.discard) { reading.removes = true }
+      if server.takeProgramEffects().contains(.discard) { reading.leaving = .removes(client) }
       code = connection.exitCode ?? code
       commit(server, files)
       guard !server.connections.isEmpty else { break }
@@ -149,7 +151,8 @@ struct AttachVerb {
         server.serve(list[index].token, list[index].readiness, at: then)
       }
     }
-    reading.isLost = code == nil
+    // Who has not said who it is had nothing to lose.
+    if code == nil, let client { reading.leaving = .lost(client) }
     return code ?? HostStatus.success
   }
 

@@ -38,12 +38,12 @@ struct Inspection {
       // What a keeper printed last may be lost with it.
       let end = isOver ? max(journal.newest, status.newest) : journal.newest
       guard send(journal, from: &position, to: end, &size) else {
-        reading.isLost = true
+        reading.leaving = .lost(nil)
         return HostStatus.storage
       }
       if isOver {
         if let end = status.end { answer.sendFrameOnly(.ended(at: position, end)) }
-        if !follows || isTaken { release(held) } else { reading.isLost = true }
+        if !follows || isTaken { release(held) } else { reading.leaving = .lost(nil) }
         return HostStatus.success
       }
       guard follows else {
@@ -58,7 +58,7 @@ struct Inspection {
       stall.tell(status, answer)
       // Its client may have gone while nothing is printed.
       guard !Poller.isAbandoned(1, within: 100) else {
-        reading.isLost = true
+        reading.leaving = .lost(nil)
         return HostStatus.storage
       }
     }
@@ -183,7 +183,7 @@ struct Inspection {
     case .ended, .keeperDied, .rebooted: break
     }
     let reading = SessionReading(files)
-    reading.removes = true
+    reading.leaving = .removes(nil)
     withExtendedLifetime(reading) {}
     answer.send(.status(status))
     return true
