@@ -2,6 +2,7 @@ package import ArgumentParser
 import BridgeErrors
 import BridgeSSH
 import BridgeTerminal
+import BridgeTransport
 
 /// `bridgectl ssh`, and this program where it is called `ssh`: the command line of ssh(1), and
 /// nothing on the host but what it asks for.
@@ -75,7 +76,7 @@ package struct SSHCommand: AsyncParsableCommand {
       if let refusal = SSHLibraries.refusal { throw refusal }
       var request = try ConnectRequest(arguments, command: command, home: local.home)
       // As OpenSSH, which tries the usual ones then.
-      request.identities.removeAll { !LocalEnvironment.isReadable($0) }
+      request.identities.removeAll { !ProcessIdentity.canRead($0) }
       return request
     }
     if arguments.purpose == .settings, let request = try? request() {
@@ -109,7 +110,7 @@ package struct SSHCommand: AsyncParsableCommand {
     _ arguments: SSHArguments, _ local: LocalEnvironment
   ) -> [String] {
     arguments.identities.filter { path in
-      !LocalEnvironment.isReadable(path.hasPrefix("~/") ? local.home + path.dropFirst() : path)
+      !ProcessIdentity.canRead(path.hasPrefix("~/") ? local.home + path.dropFirst() : path)
     }.map {
       "Warning: Identity file \(PeerText.escaped($0, limit: 1024)) not accessible: "
         + "No such file or directory."

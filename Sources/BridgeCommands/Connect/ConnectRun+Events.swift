@@ -38,7 +38,7 @@ extension ConnectRun {
         if number > 0 {
           await perform(action, ofSide: number)
         } else {
-          await perform(action, event, of: hop?.settings ?? settings, forwards)
+          await perform(action, event, of: hop?.settings ?? settings.host, forwards)
         }
       }
     }
@@ -81,13 +81,13 @@ extension ConnectRun {
   }
 
   private func perform(
-    _ action: LinkFacts.Action, _ event: RecoveryEvent, of settings: ConnectSettings,
+    _ action: LinkFacts.Action, _ event: RecoveryEvent, of host: HostSettings,
     _ forwards: RunForwards?
   ) async {
     switch action {
     case .count(let error): await context.counters.count(error)
     case .countReconnect: await context.counters.countReconnect()
-    case .show(let phase): show(phase, of: settings)
+    case .show(let phase): show(phase, of: host)
     case .settle: reporter.progress(nil)
     case .hold(let isHeld): work.hold(isHeld)
     case .giveUp(let failure): await work.giveUp(failure)
@@ -98,8 +98,8 @@ extension ConnectRun {
     }
   }
 
-  private func show(_ phase: ConnectionPhase, of settings: ConnectSettings) {
-    let words = phase.words(settings)
+  private func show(_ phase: ConnectionPhase, of host: HostSettings) {
+    let words = phase.words(host, through: settings.proxy)
     reporter.detail("bridgectl: \(words)")
     if reporter.style.loudness != .verbose {
       reporter.progress("\(words) \(context.local.isUnicode ? "…" : "...")")

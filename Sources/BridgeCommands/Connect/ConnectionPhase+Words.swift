@@ -1,10 +1,12 @@
 import BridgeErrors
+import BridgeSSH
 import BridgeTransport
+import BridgeWebSocket
 
 extension ConnectionPhase {
-  /// A description of the current phase, for display.
-  func words(_ settings: ConnectSettings) -> String {
-    if let proxy = settings.proxy {
+  /// A description of the current phase of a link to the host of `settings`, for display.
+  func words(_ settings: HostSettings, through proxy: WebSocketProxy? = nil) -> String {
+    if let proxy {
       switch self {
       case .resolve: return "resolving the proxy \(proxy)"
       case .dial: return "dialing through the proxy \(proxy)"

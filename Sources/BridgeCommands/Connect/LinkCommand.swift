@@ -141,17 +141,16 @@ struct LinkCommand: Sendable {
   static func checkSecurityKeys(
     of request: ConnectRequest, _ settings: inout ConnectSettings, _ local: LocalEnvironment
   ) throws(CommandFailure) {
-    for (index, host) in (settings.jumps + [settings]).enumerated() {
-      let isLast = index == settings.jumps.count
-      let isBatch = request.isBatch || settings.login.isBatch || host.login.isBatch
-      let route = PromptRoute.choose(
-        isBatch: isBatch, hasTerminal: local.hasTerminal, environment: local.variables)
-      let keys = SecurityKeys(
-        host, typed: isLast ? request.identities : [],
-        canAskPassword: route.canAsk || (isLast && request.passwordDescriptor != nil),
-        isSecurityKey: SecurityKeys.isSecurityKey)
-      if let error = keys.error { throw CommandFailure(error: error) }
-      settings.warnings += keys.warnings.filter { !settings.warnings.contains($0) }
+    let isBatch = request.isBatch || settings.login.isBatch
+    do throws(ConfigFailure) {
+      try settings.host.checkSecurityKeys(typed: request.identities) { host, isLast in
+        let route = PromptRoute.choose(
+          isBatch: isBatch || host.login.isBatch, hasTerminal: local.hasTerminal,
+          environment: local.variables)
+        return route.canAsk || (isLast && request.passwordDescriptor != nil)
+      }
+    } catch {
+      throw CommandFailure(error)
     }
   }
 
@@ -186,7 +185,7 @@ struct LinkCommand: Sendable {
         if let messages = request.messages {
           try ConnectSettings(request, messages, local.variables)
         } else {
-          try ConnectSettings.resolve(request, in: .current(local))
+          try ConnectSettings.resolve(request, in: .current())
         }
       try Self.checkSecurityKeys(of: request, &settings, local)
       let (request, local) = try Self.completed(request, by: settings, local)
@@ -230,23 +229,5 @@ extension ConnectRequest.ColorWish {
     case .automatic:
       TerminalBanner.usesColor(isTerminal: isTerminal, environment: variables)
     }
-  }
-}
-
-extension ConnectSettings.Environment {
-  /// This machine's facts.
-  static func current(_ local: LocalEnvironment) -> ConnectSettings.Environment {
-    var files = ClientConfig.Files.local
-    // A file is read more than once; what a command of it says holds for the whole run.
-    let known = Mutex([String: Result<Bool, ShellCondition.Problem>]())
-    files.execute = { command, shell in
-      if let result = known.withLock({ $0[command] }) { return result }
-      let result = ShellCondition.holds(command, shell: shell)
-      known.withLock { $0[command] = result }
-      return result
-    }
-    return ConnectSettings.Environment(
-      home: local.home, user: local.user, userID: local.userID, hostName: local.hostName,
-      environment: local.variables, isReadable: { LocalEnvironment.isReadable($0) }, files: files)
   }
 }

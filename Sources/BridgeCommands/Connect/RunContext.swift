@@ -107,12 +107,12 @@ struct RunContext: Sendable {
         host: settings.endpoint.host, port: settings.endpoint.port, user: settings.user,
         agreement.map { CommandEvent.Algorithms($0) }))
     reporter.detail("bridgectl: connected" + (agreement.map { ": \($0.words)" } ?? ""))
-    await reportProblems(of: connection, settings)
+    await reportProblems(of: connection, settings.host)
   }
 
   /// Reports the problems beside the connection to the host of `settings`, and a host key that was
   /// added.
-  func reportProblems(of connection: SSHConnection, _ settings: ConnectSettings) async {
+  func reportProblems(of connection: SSHConnection, _ settings: HostSettings) async {
     for problem in await connection.warnings {
       let reason = PeerText.escaped(problem.shownMessage())
       reporter.warn("the host key could not be saved: \(reason)")
@@ -121,7 +121,7 @@ struct RunContext: Sendable {
   }
 
   /// An added host key is worth a line to a person; a script finds it among the events.
-  private func report(_ key: AddedHostKey, of settings: ConnectSettings) {
+  private func report(_ key: AddedHostKey, of settings: HostSettings) {
     let file = PeerText.escaped(key.file)
     let host = PeerText.escaped(settings.givenHost)
     reporter.event(

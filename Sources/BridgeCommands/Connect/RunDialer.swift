@@ -11,7 +11,7 @@ struct RunDialer: Sendable {
   /// A host on the way.
   struct Hop {
     let id: ConnectionID
-    let settings: ConnectSettings
+    let settings: HostSettings
     /// Its number, from 0.
     let index: Int
   }
@@ -52,31 +52,22 @@ struct RunDialer: Sendable {
   /// Makes connections to the host of `settings`: through the one before, as that is then, by a
   /// program, or over TCP.
   func maker(
-    of settings: ConnectSettings, _ configuration: SSHConfiguration, through before: Hop?,
+    of settings: HostSettings, _ configuration: SSHConfiguration, through before: Hop?,
     hop: Int? = nil, on reactor: Reactor? = nil,
     mayAsk: @escaping @Sendable () -> Bool = { true }
   ) -> @Sendable (Endpoint) async throws(AppError) -> SSHConnection {
     let asker = Asker(user: settings.user, endpoint: settings.endpoint, hop: hop)
     let isBatch = hop != nil && settings.login.isBatch
-    if let before {
-      return { [supervisor, prompter] (endpoint) async throws(AppError) -> SSHConnection in
-        guard let bastion = try await supervisor.connection(before.id) as? SSHConnection else {
-          throw .internalError(detail: "\(before.id) is not an SSH connection")
-        }
-        let configuration = prompter.login(to: asker, isBatch: isBatch, mayAsk: mayAsk)
-          .added(to: configuration)
-        return SSHConnection(to: endpoint, configuration: configuration, through: bastion)
-      }
-    }
     let proxy = ProxyCommand(
       of: settings, context.local, context.reporter, keyboard: context.keyboard)
-    return { [prompter, reactor = reactor ?? context.reactor] (endpoint) async throws(AppError) in
+    let reactor = reactor ?? context.reactor
+    return { [prompter, supervisor] (endpoint) async throws(AppError) -> SSHConnection in
+      var bastion: (any Connection)?
+      if let before { bastion = try await supervisor.connection(before.id) }
       let configuration = prompter.login(to: asker, isBatch: isBatch, mayAsk: mayAsk)
         .added(to: configuration)
-      guard let proxy else {
-        return SSHConnection(to: endpoint, configuration: configuration, on: reactor)
-      }
-      return SSHConnection(to: endpoint, configuration: configuration, by: proxy, on: reactor)
+      return try settings.connection(
+        to: endpoint, configuration, through: bastion, by: proxy, on: reactor)
     }
   }
 }
@@ -86,12 +77,10 @@ extension ProxyCommand {
   /// is for the terminal until a shell has it; after that its last line is in the cause of the
   /// failure.
   init?(
-    of settings: ConnectSettings, _ local: LocalEnvironment, _ reporter: Reporter,
+    of settings: HostSettings, _ local: LocalEnvironment, _ reporter: Reporter,
     keyboard: Keyboard? = nil
   ) {
-    guard let line = settings.proxyCommand else { return nil }
-    let shell = local.variables["SHELL"].flatMap { $0.isEmpty ? nil : $0 }
-    self.init(line: line, shell: shell ?? "/bin/sh") {
+    self.init(of: settings, local.variables) {
       if keyboard?.wasOpened != true { reporter.log(PeerText.escaped($0, limit: 2048)) }
     }
   }

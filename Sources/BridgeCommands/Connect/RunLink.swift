@@ -37,11 +37,12 @@ extension SSHConnection: RunLink {
     of context: RunContext, _ prompter: Prompter
   ) async throws(AppError) -> SSHConfiguration {
     guard let descriptor = context.request.passwordDescriptor else {
-      return SSHConfiguration(context.settings, prompter)
+      return SSHConfiguration(context.settings.host, canAsk: prompter.route.canAsk)
     }
     let secret = try await SecretLine.read(descriptor, option: "--password-fd")
     prompter.give(secret)
-    return SSHConfiguration(context.settings, prompter, password: secret)
+    return SSHConfiguration(
+      context.settings.host, canAsk: prompter.route.canAsk, password: secret)
   }
 
   static func maker(
@@ -49,7 +50,7 @@ extension SSHConnection: RunLink {
     on reactor: Reactor?, mayAsk: @escaping @Sendable () -> Bool
   ) -> @Sendable (Endpoint) async throws(AppError) -> SSHConnection {
     dialer.maker(
-      of: dialer.context.settings, target, through: hop, on: reactor, mayAsk: mayAsk)
+      of: dialer.context.settings.host, target, through: hop, on: reactor, mayAsk: mayAsk)
   }
 
   static func forwards(

@@ -35,7 +35,8 @@ struct RunLinks<Link: RunLink>: Sendable {
     defer { isAdded.open() }
     var before: RunDialer.Hop?
     for hop in RunDialer.hops(of: settings) {
-      let configuration = SSHConfiguration(hop.settings, dialer.prompter)
+      let configuration = SSHConfiguration(
+        hop.settings, canAsk: dialer.prompter.route.canAsk)
       try await supervisor.add(
         hop.id, to: hop.settings.endpoint,
         dialer.options(after: before, losesNothing: losesNothing),

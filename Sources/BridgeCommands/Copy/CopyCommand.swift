@@ -1,5 +1,6 @@
 package import ArgumentParser
 import BridgeErrors
+import BridgeSSH
 import BridgeSession
 import BridgeSessionProtocol
 import BridgeTerminal

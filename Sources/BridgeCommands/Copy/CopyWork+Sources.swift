@@ -1,5 +1,6 @@
 import BridgeErrors
 import BridgeFiles
+import BridgeSSH
 import BridgeSession
 import BridgeSessionProtocol
 import BridgeTerminal

@@ -41,13 +41,13 @@ struct DoctorHosts: Sendable {
       }
       prompter.give(secret)
     }
-    let site = DoctorSite(settings, typed: run.request.identities)
-    let connection = try await connect(settings, site, hop: nil, bastion, secret)
+    let site = DoctorSite(settings.host, typed: run.request.identities)
+    let connection = try await connect(settings.host, site, hop: nil, bastion, secret)
     if try await ends(on: connection) { try await findHostProgram(on: connection) }
   }
 
   private func connect(
-    _ settings: ConnectSettings, _ site: DoctorSite, hop: Int?, _ bastion: SSHConnection?,
+    _ settings: HostSettings, _ site: DoctorSite, hop: Int?, _ bastion: SSHConnection?,
     _ secret: Secret? = nil
   ) async throws(CommandFailure) -> SSHConnection {
     var site = site
@@ -55,22 +55,20 @@ struct DoctorHosts: Sendable {
     let asker = Asker(user: settings.user, endpoint: settings.endpoint, hop: hop)
     let login = prompter.login(to: asker, isBatch: settings.login.isBatch)
     var configuration = SSHConfiguration(
-      settings, prompter, password: secret, passwordPrompts: prompter.route.canAsk ? 1 : 0)
+      settings, canAsk: prompter.route.canAsk, password: secret,
+      passwordPrompts: prompter.route.canAsk ? 1 : 0)
     configuration.interaction = afterSteps(login.interaction)
     configuration.observer = { [run] fact in
       login.see(fact)
       run.record { $0.take(fact, at: $1) }
     }
     let connection: SSHConnection
-    if let bastion {
-      connection = SSHConnection(
-        to: settings.endpoint, configuration: configuration, through: bastion)
-    } else if let proxy = ProxyCommand(of: settings, run.local, run.reporter) {
-      connection = SSHConnection(
-        to: settings.endpoint, configuration: configuration, by: proxy, on: run.reactor)
-    } else {
-      connection = SSHConnection(
-        to: settings.endpoint, configuration: configuration, on: run.reactor)
+    do throws(AppError) {
+      connection = try settings.connection(
+        to: settings.endpoint, configuration, through: bastion,
+        by: ProxyCommand(of: settings, run.local, run.reporter), on: run.reactor)
+    } catch {
+      throw CommandFailure(error: error)
     }
     run.begin(site)
     try await run.open(connection)

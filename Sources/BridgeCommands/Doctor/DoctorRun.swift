@@ -119,7 +119,7 @@ struct DoctorRun: Sendable {
 
   /// Reads the configuration.
   private func configure() throws(CommandFailure) -> ConnectSettings {
-    var environment = ConnectSettings.Environment.current(local)
+    var environment = HostEnvironment.current()
     let files = Mutex([String]())
     let read = environment.files.read
     environment.files.read = { (path, isChecked) throws(AppError) -> String? in

@@ -65,7 +65,7 @@ package struct DoctorSite: Sendable, Equatable {
 extension DoctorSite {
   /// The host of `settings`.
   package init(
-    _ settings: ConnectSettings, typed identities: [String] = [], library: LibraryVersion = .linked
+    _ settings: HostSettings, typed identities: [String] = [], library: LibraryVersion = .linked
   ) {
     self.init(name: "\(settings.endpoint)", port: settings.endpoint.port)
     user = settings.user
@@ -76,7 +76,7 @@ extension DoctorSite {
     doubts = [keepaliveDoubt(settings)].compactMap(\.self) + algorithmDoubts(settings, library)
   }
 
-  private func keepaliveDoubt(_ settings: ConnectSettings) -> DoctorStep? {
+  private func keepaliveDoubt(_ settings: HostSettings) -> DoctorStep? {
     guard settings.keepalive == .zero else { return nil }
     return DoctorStep(
       .config, of: name, .warning, "The keepalive is off: a link that died is not noticed.",
@@ -89,7 +89,7 @@ extension DoctorSite {
 
   /// What libssh2 has in newer versions only, or with flaws.
   private func algorithmDoubts(
-    _ settings: ConnectSettings, _ library: LibraryVersion
+    _ settings: HostSettings, _ library: LibraryVersion
   ) -> [DoctorStep] {
     let lists = entries.filter { ["Ciphers", "MACs"].contains($0.keyword) }
     return lists.compactMap { entry in

@@ -1,4 +1,5 @@
 import BridgeErrors
+import BridgeSSH
 import BridgeSession
 import BridgeSessionProtocol
 

@@ -1,5 +1,6 @@
 package import ArgumentParser
 import BridgeErrors
+import BridgeSSH
 import BridgeTerminal
 
 /// `bridgectl config`.
@@ -51,7 +52,7 @@ package struct ConfigCommand: AsyncParsableCommand, ConnectArguments {
     style.isSSH = isSSH
     let reporter = Reporter(style)
     do throws(CommandFailure) {
-      let report = try ConfigReport(try request(), in: .current(.current()))
+      let report = try ConfigReport(try request(), in: .current())
       for warning in report.warnings {
         if isSSH { reporter.detail(warning) } else { reporter.warn(warning) }
       }

@@ -1,5 +1,5 @@
 import BridgeErrors
-import BridgeSSH
+package import BridgeSSH
 import BridgeTransport
 
 /// All that is known of a host before it is dialed, keyword by keyword, as `ssh -G` prints it, with
@@ -26,14 +26,20 @@ package struct ConfigReport: Sendable, Equatable {
   ///
   /// - Throws: what `ConnectSettings.resolve` throws.
   package init(
-    _ request: ConnectRequest, in environment: ConnectSettings.Environment
+    _ request: ConnectRequest, in environment: HostEnvironment
   ) throws(CommandFailure) {
     self.request = request
-    var (settings, proxy) = try ConnectSettings.resolveAlone(request, in: environment)
-    let layers = try Layers(request, environment)
+    let layers: HostLayers
+    var settings: ConnectSettings
+    do throws(ConfigFailure) {
+      layers = try HostLayers(request.lookup, environment)
+      settings = try ConnectSettings(request, layers, environment)
+    } catch {
+      throw CommandFailure(error)
+    }
     let config = layers.all
-    do throws(CommandFailure) {
-      try settings.add(proxy, of: request, in: environment)
+    do throws(ConfigFailure) {
+      try settings.host.add(config.proxy, of: request.lookup, in: environment)
     } catch {
       // What is asked about the host itself has its answer all the same.
       settings.warnings.append(PeerText.escaped(error.error.shownMessage()))
@@ -44,8 +50,8 @@ package struct ConfigReport: Sendable, Equatable {
     addPlace(settings)
     add("bindaddress", config.bindAddress)
     add("bindinterface", config.bindInterface)
-    addIdentities(layers.identityFiles(request) ?? settings.keyFiles, config)
-    let files = layers.knownHostsFiles(request, environment)
+    addIdentities(layers.identityFiles ?? settings.keyFiles, config)
+    let files = layers.knownHostsFiles
     addTrust(settings, config, user: files.user, system: files.system)
     addAlgorithms(settings)
     addTimes(settings, config)
@@ -215,7 +221,7 @@ package struct ConfigReport: Sendable, Equatable {
 
 extension ConnectSettings {
   fileprivate var keyFiles: [String] {
-    identities.compactMap { if case .keyFile(let path) = $0 { path } else { nil } }
+    host.identities.compactMap { if case .keyFile(let path) = $0 { path } else { nil } }
   }
 }
 

@@ -1,5 +1,6 @@
 import BridgeErrors
 import BridgeRecovery
+import BridgeSSH
 import BridgeTerminal
 import BridgeTransport
 import BridgeWaiting

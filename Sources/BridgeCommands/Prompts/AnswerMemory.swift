@@ -1,29 +1,5 @@
 package import BridgeErrors
-package import BridgeTransport
-
-/// Who asks for a secret: an account at one place of the way.
-package struct Asker: Sendable, Hashable {
-  /// The account.
-  package let user: String
-  /// The host and the port of its server.
-  package let endpoint: Endpoint
-  /// Its number among the hosts on the way, from 0; nil for the host that the run leads to.
-  package let hop: Int?
-
-  /// The account `user` at `endpoint`.
-  package init(user: String, endpoint: Endpoint, hop: Int? = nil) {
-    self.user = user
-    self.endpoint = endpoint
-    self.hop = hop
-  }
-
-  /// Its host as questions show it: with the port where that is not 22, marked where it is on the
-  /// way.
-  package var place: String {
-    let place = endpoint.port == 22 ? endpoint.host : endpoint.description
-    return PeerText.escaped(place, limit: 256) + (hop == nil ? "" : " (jump host)")
-  }
-}
+package import BridgeSSH
 
 /// The secrets that were right: a reconnect does not ask for them again.
 ///

@@ -30,7 +30,7 @@ package struct JumpHost: Sendable, Equatable {
     return hops
   }
 
-  private init(_ text: Substring, _ refuse: (String) -> AppError) throws(AppError) {
+  init(_ text: Substring, _ refuse: (String) -> AppError) throws(AppError) {
     var rest = text
     if rest.lowercased().hasPrefix("ssh://") {
       rest = rest.dropFirst(6)

@@ -1,4 +1,6 @@
 package import BridgeErrors
+import BridgeTransport
+import BridgeTransport
 import FoundationEssentials
 import Glibc
 
@@ -33,15 +35,12 @@ package struct LocalEnvironment: Sendable {
 
   /// This process's.
   package static func current() -> LocalEnvironment {
-    let variables = environment()
-    let account = account()
-    var home = variables["HOME"] ?? account.home
-    while home.count > 1, home.hasSuffix("/") { home.removeLast() }
+    let own = ProcessIdentity.current()
     let terminal = unsafe open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
     if terminal >= 0 { close(terminal) }
     return LocalEnvironment(
-      variables: variables, home: home, user: account.name, userID: getuid(),
-      hostName: machineName(),
+      variables: own.variables, home: own.home, user: own.user, userID: own.userID,
+      hostName: own.hostName,
       inputIsTerminal: isatty(0) == 1, outputIsTerminal: isatty(1) == 1,
       errorIsTerminal: isatty(2) == 1, hasTerminal: terminal >= 0)
   }
@@ -83,11 +82,6 @@ package struct LocalEnvironment: Sendable {
     guard let errno = DescriptorWriter.failure(writing: bytes, to: descriptor) else { return }
     throw .fileWriteError(
       path: PeerText.escaped(path, limit: 1024), reason: unsafe String(cString: strerror(errno)))
-  }
-
-  /// Whether something is at `path`, a file that can be read.
-  package static func isReadable(_ path: String) -> Bool {
-    unsafe !path.utf8.contains(0) && access(path, R_OK) == 0
   }
 
   /// Whether a unix socket is at `path`.
@@ -184,30 +178,4 @@ package struct LocalEnvironment: Sendable {
   }()
 
   private static func isOpen(_ descriptor: Int32) -> Bool { fcntl(descriptor, F_GETFD) >= 0 }
-
-  private static func machineName() -> String {
-    var buffer = [CChar](repeating: 0, count: 256)
-    guard unsafe gethostname(&buffer, buffer.count - 1) == 0 else { return "localhost" }
-    return String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-  }
-
-  private static func account() -> (name: String, home: String) {
-    guard let entry = unsafe getpwuid(getuid()) else { return ("\(getuid())", "/") }
-    let name = unsafe entry.pointee.pw_name.map { unsafe String(cString: $0) }
-    let home = unsafe entry.pointee.pw_dir.map { unsafe String(cString: $0) }
-    return (name ?? "\(getuid())", home ?? "/")
-  }
-
-  private static func environment() -> [String: String] {
-    var variables: [String: String] = [:]
-    var next = unsafe environ
-    while let line = unsafe next.pointee {
-      let text = unsafe String(cString: line)
-      if let mark = text.firstIndex(of: "=") {
-        variables[String(text[..<mark])] = String(text[text.index(after: mark)...])
-      }
-      unsafe next += 1
-    }
-    return variables
-  }
 }

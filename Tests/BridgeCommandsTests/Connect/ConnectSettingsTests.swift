@@ -13,7 +13,7 @@ import Testing
     let request = try ConnectRequest(ConnectOptions.parse(arguments))
     return try ConnectSettings.resolve(
       request,
-      in: ConnectSettings.Environment(
+      in: HostEnvironment(
         home: "/home/me", user: "me", userID: 1001, hostName: "desk", environment: environment,
         isReadable: { files.contains($0) },
         files: ClientConfig.Files(

@@ -14,7 +14,7 @@ import Testing
       environment: environment)
     let typed = arguments.indices.filter { $0 > 0 && arguments[$0 - 1] == "-i" }
     return SecurityKeys(
-      settings, typed: typed.map { arguments[$0] }, canAskPassword: canAsk,
+      settings.host, typed: typed.map { arguments[$0] }, canAskPassword: canAsk,
       isSecurityKey: { $0.hasSuffix("_sk") || $0.hasSuffix("_sk.pub") })
   }
 

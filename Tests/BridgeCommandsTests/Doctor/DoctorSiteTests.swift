@@ -11,13 +11,13 @@ import Testing
     let request = try ConnectRequest(ConnectOptions.parse(arguments + ["web"]))
     let settings = try ConnectSettings.resolve(
       request,
-      in: ConnectSettings.Environment(
+      in: HostEnvironment(
         home: "/home/me", user: "me", userID: 1001, hostName: "desk", isReadable: { _ in false },
         files: ClientConfig.Files(
           read: { (path, _) throws(AppError) -> String? in
             ["/home/me/.ssh/config": config][path]
           }, names: { _ in [] })))
-    return DoctorSite(settings, typed: request.identities, library: library)
+    return DoctorSite(settings.host, typed: request.identities, library: library)
   }
 
   private static let file = "/home/me/.ssh/config"

@@ -126,7 +126,7 @@ private struct Numbers: RandomNumberGenerator {
   ) throws -> ConfigReport {
     try ConfigReport(
       request,
-      in: ConnectSettings.Environment(
+      in: HostEnvironment(
         home: "/home/me", user: NSUserName(), userID: 1001, hostName: "desk",
         isReadable: { _ in false },
         files: ClientConfig.Files(

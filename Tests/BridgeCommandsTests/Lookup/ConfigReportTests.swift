@@ -9,7 +9,7 @@ import Testing
     let request = try ConnectRequest(ConnectOptions.parse(arguments))
     return try ConfigReport(
       request,
-      in: ConnectSettings.Environment(
+      in: HostEnvironment(
         home: "/home/me", user: "me", userID: 1001, hostName: "desk",
         isReadable: { _ in false },
         files: ClientConfig.Files(

@@ -1,5 +1,6 @@
 import BridgeCommands
 import BridgeErrors
+import BridgeSSH
 import BridgeTransport
 import Testing
 

@@ -1,14 +1,15 @@
-import BridgeErrors
-import BridgeSSH
-import BridgeTerminal
-import BridgeTransport
+package import BridgeErrors
 
 extension SSHConfiguration {
   /// The configuration of the connection to the host of `settings`: credentials and trust. Each
   /// connection gets the prompts of its own login.
-  init(
-    _ settings: ConnectSettings, _ prompter: Prompter, password: Secret? = nil,
-    passwordPrompts: Int? = nil
+  ///
+  /// - Parameters:
+  ///   - canAsk: whether the server's questions can be answered.
+  ///   - password: is offered in place of what a person answers.
+  ///   - passwordPrompts: how often a password is asked for; nil where `settings` decide.
+  package init(
+    _ settings: HostSettings, canAsk: Bool, password: Secret? = nil, passwordPrompts: Int? = nil
   ) {
     var credentials = settings.identities.map { identity -> SSHCredential in
       switch identity {
@@ -18,7 +19,8 @@ extension SSHConfiguration {
         .agent(socketPath: path, preferring: files, isLimited: isLimited)
       }
     }
-    credentials += Self.secrets(of: settings.login, prompter, password, prompts: passwordPrompts)
+    credentials += Self.secrets(
+      of: settings.login, canAsk: canAsk, password, prompts: passwordPrompts)
     self.init(
       user: settings.user, credentials: credentials, hostKeys: settings.hostKeys,
       algorithms: settings.algorithms, timeouts: settings.timeouts)
@@ -36,7 +38,7 @@ extension SSHConfiguration {
 
   /// What a person knows, by the methods that may be used: each is a secret that goes to the host.
   private static func secrets(
-    of login: ClientConfig.Login, _ prompter: Prompter, _ password: Secret?, prompts: Int?
+    of login: ClientConfig.Login, canAsk: Bool, _ password: Secret?, prompts: Int?
   ) -> [SSHCredential] {
     let allows = (
       password: login.allows("password"), questions: login.allows("keyboard-interactive")
@@ -52,7 +54,7 @@ extension SSHConfiguration {
     }
     // A conversation that is begun and not answered is a failed login to the server.
     let questions: [SSHCredential] =
-      allows.questions && prompter.route.canAsk && !login.isBatch ? [.keyboardInteractive] : []
+      allows.questions && canAsk && !login.isBatch ? [.keyboardInteractive] : []
     let count = Self.prompts(login, prompts)
     let passwords: [SSHCredential] =
       allows.password && !login.isBatch ? (0..<max(0, count)).map { _ in .password(nil) } : []

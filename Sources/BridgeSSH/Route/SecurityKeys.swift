@@ -1,5 +1,4 @@
 package import BridgeErrors
-import BridgeSSH
 
 /// What is said before a dial about keys that live on a FIDO device (sk-): only an ssh-agent that
 /// holds one has it sign.
@@ -15,7 +14,7 @@ package struct SecurityKeys: Sendable, Equatable {
   ///   - canAskPassword: whether a password may be had.
   ///   - isSecurityKey: whether a file holds such a key, or its public half.
   package init(
-    _ settings: ConnectSettings, typed: [String], canAskPassword: Bool,
+    _ settings: HostSettings, typed: [String], canAskPassword: Bool,
     isSecurityKey: (String) -> Bool
   ) {
     // It may hold them.
@@ -51,7 +50,7 @@ package struct SecurityKeys: Sendable, Equatable {
   }
 }
 
-extension ConnectSettings.Identity {
+extension HostSettings.Identity {
   /// Whether it is an ssh-agent.
   fileprivate var isAgent: Bool { if case .agent = self { true } else { false } }
 }
