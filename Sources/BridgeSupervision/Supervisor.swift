@@ -122,6 +122,8 @@ public actor Supervisor<C: Clock> where C.Duration == Duration {
   var preparations: [ConnectionID: Preparation] = [:]
   /// Callers that wait until a link is gone.
   var closers: [ConnectionID: [Promise<Void>]] = [:]
+  /// The links that have several owners.
+  var shares: [ConnectionID: Share] = [:]
   var watches: [ConnectionID: Watch] = [:]
   var waiters: [Int: Waiter] = [:]
   var pauses: [Int: Pause] = [:]

@@ -8,7 +8,7 @@ import BridgeWaiting
 /// One machine and any number of durable sessions on it, over as many SSH connections as its server
 /// requires.
 ///
-///     let machine = RemoteMachine("build", at: endpoint, supervisor) { SSHConnection(to: $0, …) }
+///     let machine = try await RemoteMachine(named: "build", supervisor)
 ///     let agent = machine.session(.init(host: "build", starting: spec, client: client))
 ///     for try await line in agent.lines() { … }
 ///
@@ -23,13 +23,17 @@ public actor RemoteMachine: ByteChannelSource {
 
   /// The machine, as errors name it.
   public nonisolated let name: String
-  private let endpoint: Endpoint
+  /// What the configuration asks for and the links of a program do not do, a sentence each, with
+  /// file and line.
+  public nonisolated let warnings: [String]
+  /// Lines of the configuration that have no effect and need none, a sentence each.
+  public nonisolated let notes: [String]
+  private let route: MachineRoute
   private let supervisor: Supervisor<ContinuousClock>
   private let options: LinkOptions
-  private let make: Make
   /// Not a part of the actor: a channel that is let go gives its place back at once.
   private let pool: Mutex<ChannelPool>
-  private var connections: [(id: ConnectionID, links: SessionLinks<SSHConnection>)] = []
+  private var connections: [PooledLink] = []
   private var isClosed = false
   private let changes = Changes()
 
@@ -46,8 +50,44 @@ public actor RemoteMachine: ByteChannelSource {
     _ name: String, at endpoint: Endpoint, _ supervisor: Supervisor<ContinuousClock>,
     _ options: LinkOptions = LinkOptions(), most: Int = 32, make: @escaping Make
   ) {
-    (self.name, self.endpoint, self.supervisor) = (name, endpoint, supervisor)
-    (self.options, self.make) = (options, make)
+    (self.name, self.supervisor, self.options) = (name, supervisor, options)
+    (route, warnings, notes) = (.made(endpoint, make), [], [])
+    pool = Mutex(ChannelPool(most: max(1, most)))
+  }
+
+  /// A machine as ssh_config(5) describes it: HostName, User, Port, keys, known_hosts, timeouts,
+  /// and the way to it by ProxyJump or ProxyCommand. It is not dialed before a channel is needed.
+  ///
+  /// The hosts of ProxyJump are links of `supervisor`, too, which the machine's depend on; machines
+  /// behind the same hosts share them.
+  ///
+  /// - Parameters:
+  ///   - name: the machine as ssh(1) takes it: an alias of `Host`, or a name or address, as
+  ///     `[user@]host[:port]`. Errors and its links have this name.
+  ///   - supervisor: keeps its links up, under names of their own: one machine of a name on each.
+  ///   - options: how they are kept up. ServerAliveInterval and ServerAliveCountMax go before its
+  ///     `liveness`.
+  ///   - lookup: the configuration, and what answers the questions of a login.
+  ///   - most: how many connections there may be, from 1; beyond that channels wait for others.
+  /// - Throws: `validationError` with file and line for what cannot be read or used; `fileNotFound`
+  ///   and `fileReadError` of a configuration file; `featureUnavailable` for a restriction that
+  ///   cannot be kept, and where only keys of FIDO devices could be offered; `cancelled`.
+  public init(
+    named name: String, _ supervisor: Supervisor<ContinuousClock>,
+    _ options: LinkOptions = LinkOptions(), lookup: MachineOptions = MachineOptions(),
+    most: Int = 32
+  ) async throws(AppError) {
+    var request = try HostRequest(named: name)
+    (request.files, request.options) = (lookup.files, lookup.options)
+    request.usualKeepalive = options.liveness?.keepalive ?? .zero
+    request.usualDeadAfter = options.liveness?.deadAfter
+    let (settings, environment) = try await HostSettings.lookUp(
+      request, home: lookup.home, canAsk: lookup.answers != nil)
+    (self.name, self.supervisor, self.options) = (name, supervisor, options)
+    route = .configured(
+      ConfiguredRoute(
+        settings: settings, variables: environment.environment, answers: lookup.answers))
+    (warnings, notes) = (settings.warnings + settings.withoutEffect, settings.notes)
     pool = Mutex(ChannelPool(most: max(1, most)))
   }
 
@@ -75,7 +115,7 @@ public actor RemoteMachine: ByteChannelSource {
       switch pool.withLock({ $0.take() }) {
       case .full: try await changes.wait(after: version)
       case .another(let number):
-        try await keeping(number) { () async throws(AppError) in try await connect(number) }
+        try await keeping(number) { () async throws(AppError) in try await add(number) }
         if let channel = try await open(command, on: number) { return channel }
       case .connection(let number):
         if let channel = try await open(command, on: number) { return channel }
@@ -84,21 +124,56 @@ public actor RemoteMachine: ByteChannelSource {
     throw .cancelled
   }
 
+  /// Dials the machine where it has no link yet, and returns when one is up.
+  ///
+  /// - Throws: what the link, or one that it depends on, gave up with: a first dial is repeated,
+  ///   and fails for good only where a person is needed, unless `LinkOptions.retriesFirstDial` is
+  ///   false; `cancelled`, also when the machine is closed.
+  public func connect() async throws(AppError) {
+    guard !isClosed else { throw .cancelled }
+    if connections.isEmpty, case .another(let number) = pool.withLock({ $0.take() }) {
+      defer { give(back: number) }
+      try await add(number)
+    }
+    let first = connections[0]
+    await first.isAdded.wait()
+    _ = try await supervisor.connection(first.id)
+  }
+
   /// Adds the link with this number.
-  private func connect(_ number: Int) async throws(AppError) {
-    let id = ConnectionID("\(name)#\(number + 1)")
-    let links = SessionLinks<SSHConnection>()
-    connections.append((id, links))
+  private func add(_ number: Int) async throws(AppError) {
+    let link = PooledLink(id: ConnectionID("\(name)#\(number + 1)"))
+    connections.append(link)
+    defer { link.isAdded.open() }
     do throws(AppError) {
+      let (options, make): (LinkOptions, Make)
+      switch route {
+      case .made(_, let own): (options, make) = (self.options, own)
+      case .configured(let route):
+        let hops = try await route.holdHops(on: supervisor, self.options)
+        connections[number].hops = hops
+        options = route.options(self.options, of: route.settings, behind: hops.last)
+        make = route.maker(of: route.settings, behind: hops.last, supervisor)
+      }
       try await supervisor.add(
-        id, to: endpoint, options,
+        link.id, to: route.endpoint, options,
         onGeneration: { (connection: SSHConnection, generation) in
-          await links.use(connection, generation: generation)
+          await link.links.use(connection, generation: generation)
         }, make: make)
     } catch {
-      await links.fail(error)
+      await link.links.fail(error)
       throw error
     }
+    if isClosed { await end(number) }
+  }
+
+  /// Ends the link with this number; hosts on the way stay up for others.
+  private func end(_ number: Int) async {
+    let link = connections[number]
+    connections[number].hops = []
+    await link.links.fail(.cancelled)
+    await supervisor.close(link.id)
+    for hop in link.hops.reversed() { await supervisor.release(hop) }
   }
 
   /// A channel on the connection with this number; nil where the server refused it for others that
@@ -150,9 +225,6 @@ public actor RemoteMachine: ByteChannelSource {
   public func close() async {
     isClosed = true
     changes.announce()
-    for (id, links) in connections {
-      await links.fail(.cancelled)
-      await supervisor.close(id)
-    }
+    for number in connections.indices { await end(number) }
   }
 }
