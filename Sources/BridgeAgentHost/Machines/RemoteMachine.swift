@@ -21,6 +21,16 @@ public actor RemoteMachine: ByteChannelSource {
   /// Makes a connection that has not been opened.
   public typealias Make = @Sendable (Endpoint) async throws(AppError) -> SSHConnection
 
+  /// What becomes of the `bridge-host` there.
+  private enum HostProgram {
+    /// It is used as it is.
+    case taken
+    /// The one at this path is installed where there is none.
+    case wanted(String)
+    /// One caller looks, and installs it.
+    case looking
+  }
+
   /// The machine, as errors name it.
   public nonisolated let name: String
   /// What the configuration asks for and the links of a program do not do, a sentence each, with
@@ -35,6 +45,9 @@ public actor RemoteMachine: ByteChannelSource {
   private let pool: Mutex<ChannelPool>
   private var connections: [PooledLink] = []
   private var isClosed = false
+  private var hostProgram = HostProgram.taken
+  /// The link of the newest channel; nil where none was opened since `install` began.
+  private var newestLink: SSHConnection?
   private let changes = Changes()
 
   /// A machine that is not dialed before a channel is needed.
@@ -68,6 +81,7 @@ public actor RemoteMachine: ByteChannelSource {
   ///   - options: how they are kept up. ServerAliveInterval and ServerAliveCountMax go before its
   ///     `liveness`.
   ///   - lookup: the configuration, and what answers the questions of a login.
+  ///   - installation: whether `bridge-host` is installed before the first channel is opened.
   ///   - most: how many connections there may be, from 1; beyond that channels wait for others.
   /// - Throws: `validationError` with file and line for what cannot be read or used; `fileNotFound`
   ///   and `fileReadError` of a configuration file; `featureUnavailable` for a restriction that
@@ -75,7 +89,7 @@ public actor RemoteMachine: ByteChannelSource {
   public init(
     named name: String, _ supervisor: Supervisor<ContinuousClock>,
     _ options: LinkOptions = LinkOptions(), lookup: MachineOptions = MachineOptions(),
-    most: Int = 32
+    installing installation: HostInstallation = .never, most: Int = 32
   ) async throws(AppError) {
     var request = try HostRequest(named: name)
     (request.files, request.options) = (lookup.files, lookup.options)
@@ -88,6 +102,7 @@ public actor RemoteMachine: ByteChannelSource {
       ConfiguredRoute(
         settings: settings, variables: environment.environment, answers: lookup.answers))
     (warnings, notes) = (settings.warnings + settings.withoutEffect, settings.notes)
+    if case .ifMissing(let path) = installation { hostProgram = .wanted(path) }
     pool = Mutex(ChannelPool(most: max(1, most)))
   }
 
@@ -105,11 +120,19 @@ public actor RemoteMachine: ByteChannelSource {
   /// How many connections there are, or were to be made.
   public var connectionCount: Int { connections.count }
 
-  /// A channel on a connection that has a place for it; waits for a link, and for a place.
+  /// A channel on a connection that has a place for it; waits for a link, and for a place. Where
+  /// `bridge-host` is to be installed, that comes first.
   ///
   /// - Throws: what a link that goes on refused it with, where that was not for others that are
-  ///   open; `cancelled`, also when the machine is closed.
+  ///   open; what kept `bridge-host` from being installed, after which the next call tries again;
+  ///   `cancelled`, also when the machine is closed.
   public func channel(running command: String) async throws(AppError) -> any ByteChannel {
+    try await provideHostProgram()
+    return try await openChannel(running: command)
+  }
+
+  /// A channel, whatever the `bridge-host` there is.
+  func openChannel(running command: String) async throws(AppError) -> any ByteChannel {
     while !isClosed {
       let version = changes.version
       switch pool.withLock({ $0.take() }) {
@@ -124,11 +147,13 @@ public actor RemoteMachine: ByteChannelSource {
     throw .cancelled
   }
 
-  /// Dials the machine where it has no link yet, and returns when one is up.
+  /// Dials the machine where it has no link yet, and returns when one is up, with `bridge-host`
+  /// there where that is to be installed.
   ///
   /// - Throws: what the link, or one that it depends on, gave up with: a first dial is repeated,
   ///   and fails for good only where a person is needed, unless `LinkOptions.retriesFirstDial` is
-  ///   false; `cancelled`, also when the machine is closed.
+  ///   false; what kept `bridge-host` from being installed; `cancelled`, also when the machine is
+  ///   closed.
   public func connect() async throws(AppError) {
     guard !isClosed else { throw .cancelled }
     if connections.isEmpty, case .another(let number) = pool.withLock({ $0.take() }) {
@@ -138,6 +163,59 @@ public actor RemoteMachine: ByteChannelSource {
     let first = connections[0]
     await first.isAdded.wait()
     _ = try await supervisor.connection(first.id)
+    try await provideHostProgram()
+  }
+
+  /// Installs `bridge-host` where that is wanted and there is none: one caller for all that wait.
+  private func provideHostProgram() async throws(AppError) {
+    while true {
+      let version = changes.version
+      switch hostProgram {
+      case .taken: return
+      case .looking: try await changes.wait(after: version)
+      case .wanted(let path): try await look(orInstall: path)
+      }
+    }
+  }
+
+  /// Looks for `bridge-host`, and installs the program at `path` where there is none. After the
+  /// loss of a link that is still wanted: when there is another one is the supervisor's matter.
+  private func look(orInstall path: String) async throws(AppError) {
+    hostProgram = .looking
+    defer { changes.announce() }
+    do throws(AppError) {
+      try await install(path)
+      hostProgram = .taken
+    } catch {
+      hostProgram = .wanted(path)
+      guard await hasLostLink(by: error) else { throw error }
+    }
+  }
+
+  private func install(_ path: String) async throws(AppError) {
+    newestLink = nil
+    let channels = MachineChannels(machine: self)
+    let sessions = SessionHost(channels, host: name)
+    do throws(AppError) {
+      _ = try await sessions.version()
+      return
+    } catch {
+      guard SessionFailure.isOfNoHostProgram(error) else { throw error }
+    }
+    _ = try await HostInstaller(channels, host: name).provide(try await Self.program(at: path))
+    _ = try await sessions.version()
+  }
+
+  /// Whether `install` failed by the end of the link that it used.
+  private func hasLostLink(by error: AppError) async -> Bool {
+    guard !Task.isCancelled, !isClosed, let newestLink else { return false }
+    let failure = await newestLink.lastFailure
+    return error == .cancelled || failure != nil
+  }
+
+  /// Reads a program, not on this actor: it blocks.
+  @concurrent private static func program(at path: String) async throws(AppError) -> HostBinary {
+    try HostBinary(path: path)
   }
 
   /// Adds the link with this number.
@@ -190,6 +268,7 @@ public actor RemoteMachine: ByteChannelSource {
       last = generation
       do throws(AppError) {
         guard let channel = try await links.open(command, on: link) else { continue }
+        newestLink = link
         return PooledChannel(channel) { [weak self] in self?.give(back: number) }
       } catch {
         guard await link.lastRefusal?.kind == .channelDenied else {

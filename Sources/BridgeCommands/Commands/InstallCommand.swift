@@ -48,15 +48,8 @@ package struct InstallCommand: AsyncParsableCommand {
   ) async throws(AppError) -> RunContext.Ending {
     let (context, host) = (scope.context, scope.context.settings.givenHost)
     let installer = HostInstaller(scope.connection, host: host, unheard: scope.unheard)
-    let place = try await installer.place(
-      for: program.digest, length: program.bytes.count)
-    if let refusal = program.refusal(of: place.machine) {
-      throw .durableSessionHostUnusable(host: host, reason: refusal)
-    }
-    if !place.hasIt {
-      context.reporter.detail("bridgectl: copying to \(place.directory)")
-      try await installer.install(
-        program.bytes, digest: program.digest, in: place.directory)
+    let place = try await installer.provide(program) {
+      context.reporter.detail("bridgectl: copying to \($0)")
     }
     let version = try await scope.sessions.version()
     let words = PeerText.escaped(version.split(separator: "\n").first.map(String.init) ?? version)

@@ -52,6 +52,25 @@ public struct HostInstaller: Sendable {
     return Place(directory: directory, machine: machine, hasIt: answer["have"] != nil)
   }
 
+  /// Installs a program in the first directory for it, unless it is there.
+  ///
+  /// - Parameter copying: is called before it is copied, with the directory.
+  /// - Returns: where it is, and whether it was there before.
+  /// - Throws: `durableSessionHostUnusable` for a program of another system or processor, too; what
+  ///   `place` and `install` throw.
+  package func provide(
+    _ program: HostBinary, copying: (_ directory: String) -> Void = { _ in }
+  ) async throws(AppError) -> Place {
+    let place = try await place(for: program.digest, length: program.bytes.count)
+    if let refusal = program.refusal(of: place.machine) {
+      throw .durableSessionHostUnusable(host: host, reason: refusal)
+    }
+    guard !place.hasIt else { return place }
+    copying(place.directory)
+    try await install(program.bytes, digest: program.digest, in: place.directory)
+    return place
+  }
+
   /// Writes the program under a temporary name, verifies its length and its hash there, runs it
   /// once and renames it.
   ///

@@ -152,7 +152,12 @@ package enum SessionFailure {
   /// Whether installing `bridge-host` mends what an error tells of.
   package static func isMendedByInstalling(_ error: AppError) -> Bool {
     guard case .durableSessionHostUnusable(_, let reason) = error else { return false }
-    return reason == notInstalled || reason.hasPrefix(otherVersion)
+    return isOfNoHostProgram(error) || reason.hasPrefix(otherVersion)
+  }
+
+  /// Whether an error says that there is no `bridge-host`.
+  package static func isOfNoHostProgram(_ error: AppError) -> Bool {
+    if case .durableSessionHostUnusable(_, notInstalled) = error { true } else { false }
   }
 
   /// Whether the error is about one session whose keeper is stopped: others may be used.

@@ -89,11 +89,12 @@ final class NamedHosts: Sendable {
 
   func machine(
     _ name: String, _ options: LinkOptions = LinkOptions(),
-    answers: MachineOptions.Answers? = nil
+    installing: HostInstallation = .never, answers: MachineOptions.Answers? = nil
   ) async throws(AppError) -> RemoteMachine {
     try await RemoteMachine(
       named: name, supervisor, options,
-      lookup: MachineOptions(files: .file(file("config")), answers: answers))
+      lookup: MachineOptions(files: .file(file("config")), answers: answers),
+      installing: installing)
   }
 
   /// A session of the `bridge-host` at a path; nil for the one that is installed.

@@ -1,5 +1,6 @@
 package import BridgeErrors
-import BridgeSSH
+import BridgeFiles
+import BridgeSessionProtocol
 
 /// The `bridge-host` to install, read from this machine.
 package struct HostBinary: Sendable, Equatable {
@@ -9,16 +10,26 @@ package struct HostBinary: Sendable, Equatable {
   package let digest: String
 
   /// A larger file is no `bridge-host`, in bytes.
-  private static let limit = 512 << 20
+  private static let limit: UInt64 = 512 << 20
 
   /// Reads the program at `path`.
   ///
   /// - Throws: `fileNotFound`, `filePermissionDenied`, `fileReadError`.
   package init(path: String) throws(AppError) {
-    guard let content = try LocalFile.read(path, limit: Self.limit) else {
-      throw .fileNotFound(path: path)
+    guard !path.utf8.contains(0) else {
+      throw .fileReadError(path: path, reason: "It is not a path.")
     }
-    try self.init(content.bytes, path: path)
+    var bytes: [UInt8] = []
+    do throws(SystemFailure) {
+      let file = try OpenFile.named(Array(path.utf8))
+      let status = try file.status()
+      if status.kind == .file, status.size <= Self.limit {
+        try file.read(at: 0, count: Int(status.size), into: &bytes)
+      }
+    } catch {
+      throw FileFailure.error(error.ofSource, path: path, isTarget: false, host: "")
+    }
+    try self.init(bytes, path: path)
   }
 
   /// - Throws: `fileReadError` where these are no program for Linux.
@@ -27,10 +38,7 @@ package struct HostBinary: Sendable, Equatable {
       throw .fileReadError(path: path, reason: "It is not an executable for Linux (ELF).")
     }
     self.bytes = bytes
-    digest = Digest.sha256(bytes).map { byte in
-      let digits = String(byte, radix: 16)
-      return digits.count == 1 ? "0" + digits : digits
-    }.joined()
+    digest = Hexadecimal.text(FileHash.digest(of: bytes))
   }
 
   /// Why it cannot run on a machine that uname(1) describes so; nil where it may. A processor that
