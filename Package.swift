@@ -84,7 +84,9 @@ let package = Package(
     .target(
       name: "BridgeSupervision",
       dependencies: ["BridgeRecovery", "BridgeTransport", "BridgeErrors", "BridgeWaiting"]),
-    .target(name: "BridgeService", dependencies: ["BridgeSupervision", "BridgeErrors", lifecycle]),
+    .target(
+      name: "BridgeService",
+      dependencies: ["BridgeAgentHost", "BridgeSupervision", "BridgeErrors", lifecycle]),
     .target(
       name: "BridgeTestKit",
       dependencies: ["BridgeRecovery", "BridgeTransport", "BridgeErrors", "BridgeWaiting"]),
@@ -140,7 +142,8 @@ let package = Package(
     .testTarget(
       name: "BridgeServiceTests",
       dependencies: [
-        "BridgeService", "BridgeSupervision", "BridgeErrors", "BridgeTestKit", lifecycle, log,
+        "BridgeAgentHost", "BridgeService", "BridgeStore", "BridgeStoreSQLite",
+        "BridgeSupervision", "BridgeErrors", "BridgeTestKit", "BridgeWaiting", lifecycle, log,
       ]),
     .testTarget(
       name: "BridgeSupervisionTests",

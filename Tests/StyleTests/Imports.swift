@@ -85,7 +85,8 @@ struct ImportTable: Sendable {
       target: "BridgeHTTP",
       modules: ["BridgeErrors", "BridgeURLErrors", "Foundation", "FoundationNetworking"]),
     Row(
-      target: "BridgeService", modules: ["BridgeErrors", "BridgeSupervision", "ServiceLifecycle"]),
+      target: "BridgeService",
+      modules: ["BridgeAgentHost", "BridgeErrors", "BridgeSupervision", "ServiceLifecycle"]),
     Row(
       target: "BridgeFaults",
       modules: ["BridgeErrors", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOWebSocket"],
@@ -188,6 +189,10 @@ struct ImportTable: Sendable {
     // One specification for every store.
     if file.target == "BridgeStoreTests" {
       return testing.union(products).union(["GRDB"]).union(native)
+    }
+    // Real agents on a real store, in a real group.
+    if file.target == "BridgeServiceTests" {
+      return testing.union(products).union(["ServiceLifecycle"]).union(native)
     }
     if everyTarget.contains(file.target) { return testing.union(products).union(native) }
     guard file.target.hasSuffix("Tests") else { return testing }

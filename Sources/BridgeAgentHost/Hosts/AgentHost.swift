@@ -1,5 +1,6 @@
 public import BridgeErrors
 public import BridgeStore
+public import FoundationEssentials
 import BridgeSessionProtocol
 import BridgeWaiting
 
@@ -32,16 +33,18 @@ public actor AgentHost {
   /// What other hosts call it: its name, and a number of its own for each run, since what it did
   /// before it was killed may still be under way.
   public nonisolated let name: String
+  nonisolated let timing: AgentHostTiming
+  nonisolated let clock: HostClock
   private nonisolated let store: any AgentStore
-  private nonisolated let timing: AgentHostTiming
-  private nonisolated let clock: HostClock
   private let failed: @Sendable (Failure) -> Void
-  private var leases: HostLeases
+  private(set) var leases: HostLeases
+  private(set) var watch = StoreWatch()
   /// Leases under which work is to begin.
   private var starts: [AgentLease] = []
   /// Why it cannot go on.
   private var problem: AppError?
-  private let changes = Changes()
+  /// Reasons to look at the leases again, and what readers of snapshots wait for.
+  nonisolated let changes = Changes()
   /// Reasons to look for agents without a host.
   private nonisolated let looks = Changes()
   private nonisolated let shutDown = Latch()
@@ -53,18 +56,20 @@ public actor AgentHost {
   ///   - store: what the agents and all hosts share.
   ///   - timing: how long leases last, and how often it looks.
   ///   - clock: the time by which it knows that a lease has ended.
+  ///   - date: the date now; the instants of a snapshot count from it by `clock`.
   ///   - failed: is given each failure of an agent's work, before it begins again.
   public init(
     _ name: String, sharing store: any AgentStore, timing: AgentHostTiming = AgentHostTiming(),
-    clock: some Clock<Duration> & Sendable = ContinuousClock(),
+    clock: some Clock<Duration> & Sendable = ContinuousClock(), date: Date = Date(),
     failed: @escaping @Sendable (Failure) -> Void = { _ in }
   ) {
-    self.name = "\(name)/\(Identifier.random())"
+    let name = "\(name)/\(Identifier.random())"
+    self.name = name
     self.store = store
     self.timing = timing
-    self.clock = HostClock(clock)
+    self.clock = HostClock(clock, epoch: Int64(date.timeIntervalSince1970 * 1000))
     self.failed = failed
-    leases = HostLeases(timing)
+    leases = HostLeases(timing, host: name)
   }
 
   /// The agents that this host carries, by name.
@@ -81,8 +86,10 @@ public actor AgentHost {
     }
     let begun = clock.now()
     do throws(AppError) {
-      let lease = try await store.acquire(agent, for: name, lasting: timing.lasting)
-      try await store.write(changes, under: lease)
+      let lease = try await asking { store throws(AppError) in
+        try await store.acquire(agent, for: name, lasting: timing.lasting)
+      }
+      try await asking { store throws(AppError) in try await store.write(changes, under: lease) }
       await begin(lease, since: begun)
     } catch {
       leases.miss(agent)
@@ -98,6 +105,7 @@ public actor AgentHost {
   /// - Parameter carry: the work of one agent. Where it throws it begins again after a pause.
   /// - Throws: what the store throws that will not be over by itself; `cancelled`.
   public func run(_ carry: @escaping Carry) async throws(AppError) {
+    leases.open()
     await withTaskGroup { group in
       group.addTask { await self.untilShutDown() }
       await withTaskGroup { loops in
@@ -116,6 +124,8 @@ public actor AgentHost {
       }
       group.cancelAll()
     }
+    leases.close()
+    changes.announce()
     if let problem { throw problem }
     if Task.isCancelled { throw .cancelled }
   }
@@ -155,7 +165,9 @@ public actor AgentHost {
 
   private func result(of carry: Carry, _ lease: AgentLease) async -> AppError? {
     do throws(AppError) {
-      let state = try await store.state(of: lease.agent)
+      let state = try await asking { store throws(AppError) in
+        try await store.state(of: lease.agent)
+      }
       let agent = CarriedAgent(lease, state, in: store) { await self.lose($0) }
       try await carry(agent)
       return nil
@@ -177,27 +189,55 @@ public actor AgentHost {
   }
 
   private func end(_ lease: AgentLease, with error: AppError?) async {
-    let ending = leases.end(lease, hasFailed: error != nil, at: clock.now())
+    let ending = leases.end(lease, with: error, at: clock.now())
     changes.announce()
-    do throws(AppError) {
-      switch ending {
-      case .remove(let lease): try await store.write([.removeAgent], under: lease)
-      case .release(let lease): try await store.release(lease)
-      case .pause(let pause):
-        if let error { failed(Failure(agent: lease.agent, error: error, pause: pause)) }
-      case .leave: break
-      }
-    } catch {
-      // The lease ends by itself, and another run of the work finds the agent over once more.
+    switch ending {
+    case .remove(let lease): await giveUp(lease, [.removeAgent])
+    case .release(let lease): await giveUp(lease)
+    case .pause(let pause):
+      if let error { failed(Failure(agent: lease.agent, error: error, pause: pause)) }
+    case .leave: break
     }
     looks.announce()
+  }
+
+  /// Gives an agent up, with the last changes to what is kept of it. Waits for no longer than the
+  /// lease would last: it ends by itself, and another run of the work finds the agent over again.
+  private func giveUp(_ lease: AgentLease, _ last: [StoreChange] = []) async {
+    await withTaskGroup { group in
+      group.addTask {
+        try? await self.asking { store throws(AppError) in
+          guard last.isEmpty else { return try await store.write(last, under: lease) }
+          try await store.release(lease)
+        }
+      }
+      group.addTask { [clock, timing] in _ = await clock.sleep(timing.lasting) }
+      await group.next()
+      group.cancelAll()
+    }
+  }
+
+  /// Makes a request of the store, and remembers what became of it.
+  private func asking<Answer: Sendable>(
+    _ request: (any AgentStore) async throws(AppError) -> Answer
+  ) async throws(AppError) -> Answer {
+    let number = watch.ask(at: clock.now())
+    do throws(AppError) {
+      let answer = try await request(store)
+      watch.answer(number, nil, at: clock.now())
+      return answer
+    } catch {
+      watch.answer(number, error, at: clock.now())
+      changes.announce()
+      throw error
+    }
   }
 
   // MARK: Leases
 
   private func begin(_ lease: AgentLease, since begun: Duration) async {
     guard leases.begin(lease, until: begun + timing.lasting, at: clock.now()) else {
-      try? await store.release(lease)
+      await giveUp(lease)
       return
     }
     starts.append(lease)
@@ -223,7 +263,8 @@ public actor AgentHost {
 
   private func takeFree() async {
     do throws(AppError) {
-      let free = leases.take(from: try await store.agents())
+      let agents = try await asking { store throws(AppError) in try await store.agents() }
+      let free = leases.take(from: agents)
       // Together: the store joins what it is asked at one time.
       await withDiscardingTaskGroup { group in
         for agent in free { group.addTask { await self.take(agent) } }
@@ -236,7 +277,9 @@ public actor AgentHost {
   private func take(_ agent: String) async {
     let begun = clock.now()
     do throws(AppError) {
-      let lease = try await store.acquire(agent, for: name, lasting: timing.lasting)
+      let lease = try await asking { store throws(AppError) in
+        try await store.acquire(agent, for: name, lasting: timing.lasting)
+      }
       await begin(lease, since: begun)
     } catch {
       leases.miss(agent)
@@ -251,7 +294,9 @@ public actor AgentHost {
       guard !asked.isEmpty else { continue }
       let begun = clock.now()
       do throws(AppError) {
-        let held = try await store.renew(asked, lasting: timing.lasting)
+        let held = try await asking { store throws(AppError) in
+          try await store.renew(asked, lasting: timing.lasting)
+        }
         leases.renew(asked, held: held, until: begun + timing.lasting)
         changes.announce()
       } catch {
@@ -282,9 +327,13 @@ public actor AgentHost {
   private func stop(_ error: AppError?) async {
     problem = problem ?? error
     guard !leases.isStopping else { return }
-    let idle = leases.stop() + starts
+    let now = clock.now()
+    let idle = leases.stop(at: now) + starts
+    for lease in starts { _ = leases.end(lease, with: .cancelled, at: now) }
     starts = []
     changes.announce()
-    for lease in idle { try? await store.release(lease) }
+    await withDiscardingTaskGroup { group in
+      for lease in idle { group.addTask { await self.giveUp(lease) } }
+    }
   }
 }

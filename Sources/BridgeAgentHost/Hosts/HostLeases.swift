@@ -1,3 +1,4 @@
+import BridgeErrors
 import BridgeStore
 
 /// Which agents of a store a host carries, and what it does next about each.
@@ -18,18 +19,51 @@ struct HostLeases: Sendable {
     case leave
   }
 
-  private enum Work: Sendable {
-    case running(since: Duration)
-    case paused(until: Duration)
-    /// It is asked to end, and another host may have the agent then.
-    case ending
+  /// How far a host's run has come.
+  enum Phase: Sendable, Equatable {
+    /// It has not begun.
+    case new
+    /// It takes agents.
+    case running
+    /// It takes no agent any more, and its work is asked to end.
+    case stopping
+    /// It is over.
+    case over
+  }
+
+  /// An agent that is carried.
+  struct Carried: Sendable, Equatable {
+    enum Work: Sendable, Equatable {
+      case running(since: Duration)
+      /// It failed, and begins again then.
+      case paused(AppError, since: Duration, until: Duration)
+      /// It is asked to end, and another host may have the agent then.
+      case ending(since: Duration)
+    }
+
+    let lease: AgentLease
+    /// Since when this host has carried it.
+    let since: Duration
+    /// When the lease ends.
+    fileprivate(set) var end: Duration
+    fileprivate(set) var work: Work
+  }
+
+  /// How often something has happened.
+  struct Counts: Sendable, Equatable {
+    /// Agents were taken whose host had died or fallen silent.
+    var takeovers = 0
+    /// Leases ended or were another host's, and their work was asked to end.
+    var losses = 0
+    /// Work has failed, and begins again.
+    var failures = 0
   }
 
   private enum State: Sendable {
     /// The lease was requested.
-    case requested
-    /// The lease is good until then.
-    case held(AgentLease, until: Duration, Work)
+    case requested(isTakeover: Bool)
+    /// The lease is good.
+    case held(Carried)
     /// The lease is not ours any more, and the work is asked to end.
     case lost(AgentLease)
   }
@@ -38,36 +72,55 @@ struct HostLeases: Sendable {
   /// How often the work of an agent has failed in a row.
   private var failures: [String: Int] = [:]
   private let timing: AgentHostTiming
-  /// Whether no agent is taken any more.
-  private(set) var isStopping = false
+  /// What other hosts call this one.
+  private let host: String
+  private(set) var counts = Counts()
+  /// How far the run has come.
+  private(set) var phase = Phase.new
 
-  init(_ timing: AgentHostTiming) { self.timing = timing }
+  /// - Parameter host: what other hosts call this one.
+  init(_ timing: AgentHostTiming, host: String) {
+    self.timing = timing
+    self.host = host
+  }
+
+  /// The agents that are carried, by name.
+  var carried: [Carried] {
+    states.values.compactMap { if case .held(let carried) = $0 { carried } else { nil } }
+      .sorted { $0.lease.agent < $1.lease.agent }
+  }
 
   /// The leases that are to last on.
-  var leases: [AgentLease] {
-    states.values.compactMap { if case .held(let lease, _, _) = $0 { lease } else { nil } }
-      .sorted { $0.agent < $1.agent }
-  }
+  var leases: [AgentLease] { carried.map(\.lease) }
+
+  /// Whether no agent is taken any more.
+  var isStopping: Bool { phase == .stopping || phase == .over }
 
   /// Whether nothing is carried or requested.
   var isEmpty: Bool { states.isEmpty }
 
   /// Whether the work under this lease may go on.
   func mayGoOn(_ lease: AgentLease) -> Bool {
-    guard case .held(lease, _, .running) = states[lease.agent] else { return false }
+    guard case .held(let carried) = states[lease.agent], carried.lease == lease,
+      case .running = carried.work
+    else { return false }
     return true
   }
 
   /// When the next lease ends or the next work begins again; nil for neither.
   var nextInstant: Duration? {
     states.values.compactMap { state -> Duration? in
-      switch state {
-      case .held(_, let end, .paused(let next)): min(end, next)
-      case .held(_, let end, _): end
-      case .requested, .lost: nil
-      }
+      guard case .held(let carried) = state else { return nil }
+      guard case .paused(_, _, let next) = carried.work else { return carried.end }
+      return min(carried.end, next)
     }.min()
   }
+
+  /// The run begins.
+  mutating func open() { if phase == .new { phase = .running } }
+
+  /// The run is over.
+  mutating func close() { phase = .over }
 
   // MARK: Taking
 
@@ -77,14 +130,18 @@ struct HostLeases: Sendable {
     let free = agents.filter { agent in
       states[agent.name] == nil && agent.carrier.map { $0.remaining <= .zero } ?? true
     }
-    for agent in free { states[agent.name] = .requested }
+    for agent in free {
+      // One that a host has given up is none.
+      let isTakeover = agent.carrier.map { $0.lease.host != host } ?? false
+      states[agent.name] = .requested(isTakeover: isTakeover)
+    }
     return free.map(\.name)
   }
 
   /// A lease was requested; false where it is requested or held already, or none is taken.
   mutating func request(_ agent: String) -> Bool {
     guard !isStopping, states[agent] == nil else { return false }
-    states[agent] = .requested
+    states[agent] = .requested(isTakeover: false)
     return true
   }
 
@@ -94,7 +151,9 @@ struct HostLeases: Sendable {
       states[lease.agent] = nil
       return false
     }
-    states[lease.agent] = .held(lease, until: end, .running(since: now))
+    if case .requested(isTakeover: true) = states[lease.agent] { counts.takeovers += 1 }
+    states[lease.agent] = .held(
+      Carried(lease: lease, since: now, end: end, work: .running(since: now)))
     return true
   }
 
@@ -107,69 +166,83 @@ struct HostLeases: Sendable {
   mutating func renew(_ asked: [AgentLease], held: [AgentLease], until end: Duration) {
     let held = Set(held)
     for lease in asked {
-      guard case .held(lease, let before, let work) = states[lease.agent] else { continue }
+      guard case .held(var carried) = states[lease.agent], carried.lease == lease else { continue }
       if held.contains(lease) {
-        states[lease.agent] = .held(lease, until: max(before, end), work)
+        carried.end = max(carried.end, end)
+        states[lease.agent] = .held(carried)
       } else {
-        lose(lease, work)
+        lose(carried)
       }
     }
   }
 
   /// A write under this lease was refused.
   mutating func lose(_ lease: AgentLease) {
-    guard case .held(lease, _, let work) = states[lease.agent] else { return }
-    lose(lease, work)
+    guard case .held(let carried) = states[lease.agent], carried.lease == lease else { return }
+    lose(carried)
   }
 
   /// Gives up the leases that have ended; returns those whose work begins again.
   mutating func pass(to now: Duration) -> [AgentLease] {
     var starts: [AgentLease] = []
     for (agent, state) in states {
-      guard case .held(let lease, let end, let work) = state else { continue }
-      if end <= now {
-        lose(lease, work)
-      } else if case .paused(let next) = work, next <= now {
-        states[agent] = .held(lease, until: end, .running(since: now))
-        starts.append(lease)
+      guard case .held(var carried) = state else { continue }
+      if carried.end <= now {
+        lose(carried)
+      } else if case .paused(_, _, let next) = carried.work, next <= now {
+        carried.work = .running(since: now)
+        states[agent] = .held(carried)
+        starts.append(carried.lease)
       }
     }
     return starts.sorted { $0.agent < $1.agent }
   }
 
-  private mutating func lose(_ lease: AgentLease, _ work: Work) {
-    switch work {
-    case .running, .ending: states[lease.agent] = .lost(lease)
-    case .paused: states[lease.agent] = nil
+  private mutating func lose(_ carried: Carried) {
+    counts.losses += 1
+    switch carried.work {
+    case .running, .ending: states[carried.lease.agent] = .lost(carried.lease)
+    case .paused: states[carried.lease.agent] = nil
     }
   }
 
   // MARK: Ending
 
   /// The work under this lease has ended.
-  mutating func end(_ lease: AgentLease, hasFailed: Bool, at now: Duration) -> Ending {
+  ///
+  /// - Parameter error: why; nil where the agent is over.
+  mutating func end(_ lease: AgentLease, with error: AppError?, at now: Duration) -> Ending {
     switch states[lease.agent] {
-    case .held(lease, let end, let work):
-      // What is over is over, also where it was asked to end.
-      guard hasFailed else {
-        forget(lease)
-        return .remove(lease)
-      }
-      guard case .running(let since) = work else {
-        forget(lease)
-        return .release(lease)
-      }
-      let isOld = now - since >= timing.steady
-      let count = isOld ? 1 : (failures[lease.agent] ?? 0) + 1
-      failures[lease.agent] = count
-      let pause = timing.pause(afterFailure: count)
-      states[lease.agent] = .held(lease, until: end, .paused(until: now + pause))
-      return .pause(pause)
+    case .held(let carried) where carried.lease == lease: return end(carried, with: error, at: now)
     case .lost(lease):
       forget(lease)
       return .leave
     case .requested, .held, .lost, nil: return .leave
     }
+  }
+
+  private mutating func end(
+    _ carried: Carried, with error: AppError?, at now: Duration
+  ) -> Ending {
+    // What is over is over, also where it was asked to end.
+    guard let error else {
+      forget(carried.lease)
+      return .remove(carried.lease)
+    }
+    guard case .running(let since) = carried.work else {
+      forget(carried.lease)
+      return .release(carried.lease)
+    }
+    let agent = carried.lease.agent
+    let isOld = now - since >= timing.steady
+    let count = isOld ? 1 : (failures[agent] ?? 0) + 1
+    failures[agent] = count
+    counts.failures += 1
+    let pause = timing.pause(afterFailure: count)
+    var carried = carried
+    carried.work = .paused(error, since: now, until: now + pause)
+    states[agent] = .held(carried)
+    return .pause(pause)
   }
 
   private mutating func forget(_ lease: AgentLease) {
@@ -178,16 +251,18 @@ struct HostLeases: Sendable {
   }
 
   /// Takes no agent any more and asks all work to end; returns the leases under which none runs.
-  mutating func stop() -> [AgentLease] {
-    isStopping = true
+  mutating func stop(at now: Duration) -> [AgentLease] {
+    phase = .stopping
     var idle: [AgentLease] = []
     for (agent, state) in states {
-      guard case .held(let lease, let end, let work) = state else { continue }
-      switch work {
-      case .running: states[agent] = .held(lease, until: end, .ending)
+      guard case .held(var carried) = state else { continue }
+      switch carried.work {
+      case .running:
+        carried.work = .ending(since: now)
+        states[agent] = .held(carried)
       case .paused:
         states[agent] = nil
-        idle.append(lease)
+        idle.append(carried.lease)
       case .ending: break
       }
     }

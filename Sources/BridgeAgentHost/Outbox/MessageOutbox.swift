@@ -149,6 +149,16 @@ public actor MessageOutbox {
   /// The messages that are not known to have arrived, in order.
   public var undelivered: [OutboxMessage] { queue.undelivered }
 
+  /// Waits until all that was taken has arrived, also what is taken meanwhile.
+  ///
+  /// - Throws: `cancelled`, also when the outbox is closed before.
+  public func flush() async throws(AppError) {
+    while !queue.undelivered.isEmpty {
+      guard !isClosed else { throw .cancelled }
+      try await changes.wait(after: changes.version)
+    }
+  }
+
   /// Takes no more messages and ends all calls; returns the messages that are not known to have
   /// arrived, for the next run of the application.
   @discardableResult

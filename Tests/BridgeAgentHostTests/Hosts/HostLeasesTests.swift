@@ -1,3 +1,4 @@
+import BridgeErrors
 import BridgeFaults
 import BridgeStore
 import Testing
@@ -10,26 +11,30 @@ import Testing
     lasting: .seconds(1), pause: .milliseconds(100), longestPause: .milliseconds(350),
     steady: .seconds(60))
 
-  private func lease(_ agent: String = "a", fence: Int64 = 1) -> AgentLease {
-    AgentLease(agent: agent, host: "host", fence: fence)
+  private func lease(
+    _ agent: String = "a", fence: Int64 = 1, host: String = "host"
+  ) -> AgentLease {
+    AgentLease(agent: agent, host: host, fence: fence)
   }
 
   private func agent(_ name: String, remaining: Int? = nil) -> StoredAgent {
     StoredAgent(
       name: name,
-      carrier: remaining.map { .init(lease: lease(name), remaining: .milliseconds($0)) })
+      carrier: remaining.map {
+        .init(lease: lease(name, host: "dead"), remaining: .milliseconds($0))
+      })
   }
 
   /// A host that carries `a` since 0.
   private func carrying() -> HostLeases {
-    var leases = HostLeases(Self.timing)
+    var leases = HostLeases(Self.timing, host: "host")
     #expect(leases.take(from: [agent("a")]) == ["a"])
     #expect(leases.begin(lease(), until: .seconds(1), at: .zero) == true)
     return leases
   }
 
   @Test func whatNoHostCarriesIsTakenOnce() {
-    var leases = HostLeases(Self.timing)
+    var leases = HostLeases(Self.timing, host: "host")
     let agents = [agent("free"), agent("expired", remaining: 0), agent("carried", remaining: 1)]
     #expect(leases.take(from: agents) == ["free", "expired"])
     #expect(leases.take(from: agents) == [])
@@ -39,7 +44,7 @@ import Testing
 
   /// The answer was so long on its way that the lease has ended here.
   @Test func aLeaseThatEndedOnItsWayBeginsNothing() {
-    var leases = HostLeases(Self.timing)
+    var leases = HostLeases(Self.timing, host: "host")
     let asked = [leases.request("a"), leases.request("a")]
     #expect(asked == [true, false])
     #expect(leases.begin(lease(), until: .seconds(1), at: .seconds(1)) == false)
@@ -64,7 +69,7 @@ import Testing
     #expect(!leases.mayGoOn(lease()) && leases.leases.isEmpty)
     // It is not taken again before the work here has ended.
     #expect(leases.take(from: [agent("a")]) == [])
-    #expect(leases.end(lease(), hasFailed: false, at: .zero) == .leave)
+    #expect(leases.end(lease(), with: nil, at: .zero) == .leave)
     #expect(leases.take(from: [agent("a")]) == ["a"])
   }
 
@@ -80,7 +85,7 @@ import Testing
   @Test func aLateAnswerIsNotOfTheNextLease() {
     var leases = carrying()
     leases.lose(lease())
-    _ = leases.end(lease(), hasFailed: true, at: .zero)
+    _ = leases.end(lease(), with: .agentBusy, at: .zero)
     #expect(leases.take(from: [agent("a")]) == ["a"])
     #expect(leases.begin(lease(fence: 2), until: .seconds(1), at: .zero) == true)
     leases.renew([lease(fence: 1)], held: [], until: .seconds(2))
@@ -89,7 +94,7 @@ import Testing
 
   @Test func workThatIsOverRemovesItsAgent() {
     var leases = carrying()
-    #expect(leases.end(lease(), hasFailed: false, at: .zero) == .remove(lease()))
+    #expect(leases.end(lease(), with: nil, at: .zero) == .remove(lease()))
     #expect(leases.isEmpty)
   }
 
@@ -98,7 +103,7 @@ import Testing
     var now = Duration.zero
     for pause in [100, 200, 350, 350] {
       leases.renew([lease()], held: [lease()], until: now + .seconds(1))
-      #expect(leases.end(lease(), hasFailed: true, at: now) == .pause(.milliseconds(pause)))
+      #expect(leases.end(lease(), with: .agentBusy, at: now) == .pause(.milliseconds(pause)))
       #expect(!leases.mayGoOn(lease()) && leases.leases == [lease()])
       #expect(leases.nextInstant == now + .milliseconds(pause))
       #expect(leases.pass(to: now + .milliseconds(pause - 1)) == [])
@@ -107,12 +112,12 @@ import Testing
     }
     now += .seconds(60)
     leases.renew([lease()], held: [lease()], until: now + .seconds(1))
-    #expect(leases.end(lease(), hasFailed: true, at: now) == .pause(.milliseconds(100)))
+    #expect(leases.end(lease(), with: .agentBusy, at: now) == .pause(.milliseconds(100)))
   }
 
   @Test func aLeaseThatEndsInAPauseIsLeft() {
     var leases = carrying()
-    _ = leases.end(lease(), hasFailed: true, at: .zero)
+    _ = leases.end(lease(), with: .agentBusy, at: .zero)
     #expect(leases.pass(to: .seconds(1)) == [] && leases.isEmpty)
   }
 
@@ -120,15 +125,30 @@ import Testing
     var leases = carrying()
     _ = leases.request("b")
     #expect(leases.begin(lease("b"), until: .seconds(1), at: .zero) == true)
-    _ = leases.end(lease("b"), hasFailed: true, at: .zero)
+    _ = leases.end(lease("b"), with: .agentBusy, at: .zero)
     _ = leases.request("late")
-    #expect(leases.stop() == [lease("b")])
+    #expect(leases.stop(at: .zero) == [lease("b")])
     #expect(!leases.mayGoOn(lease()) && leases.leases == [lease()])
     #expect(leases.begin(lease("late"), until: .seconds(1), at: .zero) == false)
     #expect(leases.take(from: [agent("c")]) == [])
     #expect(leases.request("c") == false)
-    #expect(leases.end(lease(), hasFailed: true, at: .zero) == .release(lease()))
+    #expect(leases.end(lease(), with: .agentBusy, at: .zero) == .release(lease()))
     #expect(leases.isEmpty)
+  }
+
+  @Test func whatHappensIsCounted() {
+    var leases = HostLeases(Self.timing, host: "host")
+    let own = StoredAgent(name: "b", carrier: .init(lease: lease("b"), remaining: .zero))
+    _ = leases.take(from: [agent("a", remaining: 0), own, agent("c")])
+    for name in ["a", "b", "c"] {
+      #expect(leases.begin(lease(name), until: .seconds(1), at: .zero) == true)
+    }
+    #expect(leases.counts == .init(takeovers: 1))
+    _ = leases.end(lease("a"), with: .agentBusy, at: .zero)
+    _ = leases.end(lease("b"), with: nil, at: .zero)
+    leases.lose(lease("c"))
+    _ = leases.end(lease("c"), with: .agentBusy, at: .zero)
+    #expect(leases.counts == .init(takeovers: 1, losses: 1, failures: 1))
   }
 
   /// Three hosts, frozen, slow and stopped at random, and a store with a clock of its own.
@@ -161,7 +181,7 @@ private struct HostHistory {
   init(seed: UInt64, _ timing: AgentHostTiming) {
     generator = SplitMix64(seed: seed)
     self.timing = timing
-    hosts = (0..<3).map { _ in HostLeases(timing) }
+    hosts = (0..<3).map { HostLeases(timing, host: "\($0)") }
     running = [[], [], []]
     answers = [[], [], []]
   }
@@ -231,7 +251,7 @@ private struct HostHistory {
     // What may not go on ends, sooner or later.
     guard let lease = running[host].randomElement(using: &generator) else { return }
     running[host].removeAll { $0 == lease }
-    switch hosts[host].end(lease, hasFailed: hasFailed, at: now) {
+    switch hosts[host].end(lease, with: hasFailed ? .agentBusy : nil, at: now) {
     case .remove(let lease), .release(let lease): release(lease)
     case .pause, .leave: break
     }

@@ -1,0 +1,44 @@
+import BridgeErrors
+import BridgeStore
+import BridgeWaiting
+
+/// A store that can be made to fail, or to leave requests without an answer.
+final class FaultyStore: AgentStore {
+  enum Mode: Sendable {
+    case good
+    case fails(AppError)
+    case silent
+  }
+
+  private let store: any AgentStore
+  private let mode = Mutex(Mode.good)
+  private let requests = Mutex([StoreRequest]())
+  private let changed = Changes()
+
+  init(_ store: any AgentStore) { self.store = store }
+
+  var name: String { store.name }
+
+  /// All that was requested so far.
+  var requested: [StoreRequest] { requests.withLock { $0 } }
+
+  func become(_ new: Mode) {
+    mode.withLock { $0 = new }
+    changed.announce()
+  }
+
+  func perform(_ request: StoreRequest) async throws(AppError) -> StoreAnswer {
+    requests.withLock { $0.append(request) }
+    while true {
+      let version = changed.version
+      switch mode.withLock({ $0 }) {
+      case .good: return try await store.perform(request)
+      case .fails(let error): throw error
+      case .silent: try await changed.wait(after: version)
+      }
+    }
+  }
+
+  func changes() -> AsyncStream<Void> { store.changes() }
+  func close() async { await store.close() }
+}
