@@ -246,17 +246,24 @@ public actor AgentHost {
 
   /// Takes the agents that no host carries, again and again.
   private func look() async {
+    while !Task.isCancelled {
+      let version = looks.version
+      await takeFree()
+      // Others may write all the time.
+      guard await clock.sleep(timing.poll / 5) else { return }
+      await untilLook(after: version)
+    }
+  }
+
+  /// Waits for a change, for this host's turn at an agent, or for the time to look all the same.
+  private func untilLook(after version: Int) async {
+    let now = clock.now()
+    let turn = leases.nextLook.flatMap { $0 > now ? $0 - now : nil }
+    let wait = min(timing.poll * 4 / 5, turn ?? timing.poll)
     await withTaskGroup { group in
-      group.addTask { [clock, timing, looks] in
-        while await clock.sleep(timing.poll) { looks.announce() }
-      }
-      while !Task.isCancelled {
-        let version = looks.version
-        await takeFree()
-        // Others may write all the time.
-        guard await clock.sleep(timing.poll / 5) else { break }
-        try? await looks.wait(after: version)
-      }
+      group.addTask { [clock] in _ = await clock.sleep(wait) }
+      group.addTask { [looks] in try? await looks.wait(after: version) }
+      await group.next()
       group.cancelAll()
     }
   }
@@ -264,7 +271,7 @@ public actor AgentHost {
   private func takeFree() async {
     do throws(AppError) {
       let agents = try await asking { store throws(AppError) in try await store.agents() }
-      let free = leases.take(from: agents)
+      let free = leases.take(from: agents, at: clock.now())
       // Together: the store joins what it is asked at one time.
       await withDiscardingTaskGroup { group in
         for agent in free { group.addTask { await self.take(agent) } }

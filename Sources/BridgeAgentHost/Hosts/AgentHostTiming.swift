@@ -5,6 +5,9 @@ public struct AgentHostTiming: Sendable, Hashable {
   public var lasting: Duration
   /// How often a host looks for agents without one; the store's word of a change comes earlier.
   public var poll: Duration
+  /// Over which time hosts take the agents that none carries: those with fewer agents come first,
+  /// and once it is over any host takes what is left. Zero for whichever host is the first.
+  public var spread: Duration
   /// How long an agent waits after its work has failed, at first; twice as long each time, up to
   /// `longestPause`.
   public var pause: Duration
@@ -13,14 +16,15 @@ public struct AgentHostTiming: Sendable, Hashable {
   /// Work that went on for so long has not failed in a row.
   public var steady: Duration
 
-  /// A timing. By default the agents of a host that died go on elsewhere within 1.5 seconds.
+  /// A timing. By default the agents of a host that died go on elsewhere within two seconds.
   public init(
     lasting: Duration = .milliseconds(1200), poll: Duration = .milliseconds(250),
-    pause: Duration = .milliseconds(500), longestPause: Duration = .seconds(30),
-    steady: Duration = .seconds(60)
+    spread: Duration = .milliseconds(250), pause: Duration = .milliseconds(500),
+    longestPause: Duration = .seconds(30), steady: Duration = .seconds(60)
   ) {
     self.lasting = max(.milliseconds(10), lasting)
     self.poll = max(.milliseconds(1), poll)
+    self.spread = max(.zero, spread)
     self.pause = max(.milliseconds(1), pause)
     self.longestPause = max(self.pause, longestPause)
     self.steady = steady

@@ -72,8 +72,7 @@ struct HostLeases: Sendable {
   /// How often the work of an agent has failed in a row.
   private var failures: [String: Int] = [:]
   private let timing: AgentHostTiming
-  /// What other hosts call this one.
-  private let host: String
+  private var turns: HostTurns
   private(set) var counts = Counts()
   /// How far the run has come.
   private(set) var phase = Phase.new
@@ -81,7 +80,7 @@ struct HostLeases: Sendable {
   /// - Parameter host: what other hosts call this one.
   init(_ timing: AgentHostTiming, host: String) {
     self.timing = timing
-    self.host = host
+    turns = HostTurns(host: host, spread: timing.spread)
   }
 
   /// The agents that are carried, by name.
@@ -116,6 +115,10 @@ struct HostLeases: Sendable {
     }.min()
   }
 
+  /// When an agent that no host carries, or whose lease ends soon, may be this host's turn; nil
+  /// where the store showed none.
+  var nextLook: Duration? { turns.next }
+
   /// The run begins.
   mutating func open() { if phase == .new { phase = .running } }
 
@@ -124,15 +127,15 @@ struct HostLeases: Sendable {
 
   // MARK: Taking
 
-  /// The agents whose leases are to be requested, of those that the store has.
-  mutating func take(from agents: [StoredAgent]) -> [String] {
+  /// The agents whose leases are to be requested, of those that the store has: all that no host
+  /// carries, each when it is this host's turn.
+  mutating func take(from agents: [StoredAgent], at now: Duration) -> [String] {
     guard !isStopping else { return [] }
-    let free = agents.filter { agent in
-      states[agent.name] == nil && agent.carrier.map { $0.remaining <= .zero } ?? true
-    }
+    let own = states.values.count { if case .lost = $0 { false } else { true } }
+    let free = turns.take(from: agents, carried: own, at: now) { states[$0] != nil }
     for agent in free {
       // One that a host has given up is none.
-      let isTakeover = agent.carrier.map { $0.lease.host != host } ?? false
+      let isTakeover = agent.carrier.map { $0.lease.host != turns.host } ?? false
       states[agent.name] = .requested(isTakeover: isTakeover)
     }
     return free.map(\.name)
