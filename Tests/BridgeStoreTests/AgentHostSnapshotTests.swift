@@ -165,6 +165,24 @@ struct AgentHostSnapshotTests {
     await store.close()
   }
 
+  /// It has nine of ten: nine tenths of the time are for hosts with fewer.
+  @Test func aHostWithManyAgentsWaitsForItsTurnAtOneWithoutAHost() async throws {
+    let store = try await store()
+    let orphan = try await store.acquire("orphan", for: "dead", lasting: .zero)
+    try await store.write([Self.session], under: orphan)
+    let host = host(store)
+    for number in 0..<9 { try await host.add("\(number)", Self.session) }
+    try await running(host) {
+      // It has looked once where its three loops wait for the clock.
+      await clock.sleepers(atLeast: 3)
+      #expect(store.requested.contains(.agents))
+      #expect(await host.carried.count == 9)
+      try await moving { await host.carried.count == 10 }
+      #expect(await host.snapshot().counts.takeovers == 1)
+    }
+    await store.close()
+  }
+
   /// Its lease is renewed until it has ended, and no other host has the agent meanwhile.
   @Test func workThatTakesItsTimeToEndIsWaitedFor() async throws {
     let store = try await store()
@@ -189,6 +207,17 @@ struct AgentHostSnapshotTests {
     try await moving { store.requested.dropFirst(count).contains { $0.isRenewal } }
     mayEnd.open()
     try await untilOver(run)
+    #expect(await host.snapshot().agents.isEmpty)
+    #expect(try await store.agents().map(\.carrier) == [nil])
+    await store.close()
+  }
+
+  @Test func aShutDownThatComesBeforeTheRunGivesUpWhatWasAdded() async throws {
+    let store = try await store()
+    let host = host(store)
+    try await host.add("a", Self.session)
+    host.requestShutDown()
+    try await host.run(idle)
     #expect(await host.snapshot().agents.isEmpty)
     #expect(try await store.agents().map(\.carrier) == [nil])
     await store.close()
