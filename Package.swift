@@ -16,6 +16,12 @@ func nio(_ product: String) -> Target.Dependency { .product(name: product, packa
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let lifecycle = Target.Dependency.product(
   name: "ServiceLifecycle", package: "swift-service-lifecycle")
+func metrics(_ product: String) -> Target.Dependency {
+  .product(name: product, package: "swift-metrics")
+}
+func tracing(_ product: String) -> Target.Dependency {
+  .product(name: product, package: "swift-distributed-tracing")
+}
 let argumentParser = Target.Dependency.product(
   name: "ArgumentParser", package: "swift-argument-parser")
 
@@ -50,7 +56,9 @@ let package = Package(
   platforms: [.macOS(.v15), .iOS(.v18)],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.8.0"),
@@ -87,6 +95,12 @@ let package = Package(
     .target(
       name: "BridgeService",
       dependencies: ["BridgeAgentHost", "BridgeSupervision", "BridgeErrors", lifecycle]),
+    .target(
+      name: "BridgeMetrics",
+      dependencies: [
+        "BridgeAgentHost", "BridgeDiagnostics", "BridgeErrors", "BridgeRecovery", "BridgeStore",
+        "BridgeSupervision", lifecycle, log, metrics("Metrics"), tracing("Tracing"),
+      ]),
     .target(
       name: "BridgeTestKit",
       dependencies: ["BridgeRecovery", "BridgeTransport", "BridgeErrors", "BridgeWaiting"]),
@@ -144,6 +158,14 @@ let package = Package(
       dependencies: [
         "BridgeAgentHost", "BridgeService", "BridgeStore", "BridgeStoreSQLite",
         "BridgeSupervision", "BridgeErrors", "BridgeTestKit", "BridgeWaiting", lifecycle, log,
+      ]),
+    .testTarget(
+      name: "BridgeMetricsTests",
+      dependencies: [
+        "BridgeAgentHost", "BridgeDiagnostics", "BridgeErrors", "BridgeMetrics", "BridgeRecovery",
+        "BridgeStore", "BridgeStoreSQLite", "BridgeSupervision", "BridgeTestKit", lifecycle, log,
+        metrics("Metrics"), metrics("MetricsTestKit"), tracing("InMemoryTracing"),
+        tracing("Tracing"),
       ]),
     .testTarget(
       name: "BridgeSupervisionTests",

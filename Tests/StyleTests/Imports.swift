@@ -88,6 +88,12 @@ struct ImportTable: Sendable {
       target: "BridgeService",
       modules: ["BridgeAgentHost", "BridgeErrors", "BridgeSupervision", "ServiceLifecycle"]),
     Row(
+      target: "BridgeMetrics",
+      modules: [
+        "BridgeAgentHost", "BridgeDiagnostics", "BridgeErrors", "BridgeRecovery", "BridgeStore",
+        "BridgeSupervision", "Logging", "Metrics", "ServiceLifecycle", "Tracing",
+      ]),
+    Row(
       target: "BridgeFaults",
       modules: ["BridgeErrors", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOWebSocket"],
       platform: wholePlatform),
@@ -191,8 +197,14 @@ struct ImportTable: Sendable {
       return testing.union(products).union(["GRDB"]).union(native)
     }
     // Real agents on a real store, in a real group.
-    if file.target == "BridgeServiceTests" {
-      return testing.union(products).union(["ServiceLifecycle"]).union(native)
+    let services: [String: Set<String>] = [
+      "BridgeServiceTests": ["ServiceLifecycle"],
+      "BridgeMetricsTests": [
+        "InMemoryTracing", "Metrics", "MetricsTestKit", "ServiceLifecycle", "Tracing",
+      ],
+    ]
+    if let modules = services[file.target] {
+      return testing.union(products).union(modules).union(native)
     }
     if everyTarget.contains(file.target) { return testing.union(products).union(native) }
     guard file.target.hasSuffix("Tests") else { return testing }
