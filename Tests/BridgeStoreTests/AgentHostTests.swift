@@ -90,6 +90,31 @@ struct AgentHostTests {
     }
   }
 
+  /// The turn of the host that has another agent comes half an hour later.
+  @Test(arguments: StoreKind.allCases)
+  func anAgentThatIsGivenUpGoesToTheHostWithTheFewest(kind: StoreKind) async throws {
+    try await kind.run { store, other in
+      let log = Log()
+      let timing = AgentHostTiming(spread: .seconds(3600))
+      let one = AgentHost("one", sharing: store, timing: timing)
+      let two = AgentHost("two", sharing: other, timing: timing)
+      try await running(one) { agent throws(AppError) in
+        try await log.carry(agent, on: "one")
+      } _: {
+        for name in ["a", "b"] { try await one.add(name, Self.session) }
+        try await eventually { log.count == 2 }
+        try await running(two) { agent throws(AppError) in
+          try await log.carry(agent, on: "two")
+        } _: {
+          await one.giveUp("a")
+          try await eventually { log.carriers(of: "a") == ["two"] }
+          #expect(log.carriers(of: "b") == ["one"] && log.count == 3 && log.most == 1)
+          #expect(await two.snapshot().counts.takeovers == 0)
+        }
+      }
+    }
+  }
+
   /// Its store does not answer any more, as for a host that is cut off: it ends its work by its own
   /// clock, and another host has the agent not before.
   @Test(arguments: StoreKind.allCases)

@@ -97,6 +97,18 @@ public actor AgentHost {
     }
   }
 
+  /// Gives an agent up, where this host carries it: its work is canceled, and once it has returned
+  /// the host with the fewest agents takes the agent, which is this one where no other comes before
+  /// it. So agents move to a host that was started later: hosts take none from another that is
+  /// well.
+  ///
+  /// Returns when the work was asked to end, or the agent given up where none runs.
+  public func giveUp(_ agent: String) async {
+    let idle = leases.giveUp(agent, at: clock.now())
+    changes.announce()
+    if let idle { await release(idle) }
+  }
+
   /// Asks `run` to end all work, give the agents up and return; safe at any time, and again.
   public nonisolated func requestShutDown() { shutDown.open() }
 
@@ -192,8 +204,8 @@ public actor AgentHost {
     let ending = leases.end(lease, with: error, at: clock.now())
     changes.announce()
     switch ending {
-    case .remove(let lease): await giveUp(lease, [.removeAgent])
-    case .release(let lease): await giveUp(lease)
+    case .remove(let lease): await release(lease, [.removeAgent])
+    case .release(let lease): await release(lease)
     case .pause(let pause):
       if let error { failed(Failure(agent: lease.agent, error: error, pause: pause)) }
     case .leave: break
@@ -203,7 +215,7 @@ public actor AgentHost {
 
   /// Gives an agent up, with the last changes to what is kept of it. Waits for no longer than the
   /// lease would last: it ends by itself, and another run of the work finds the agent over again.
-  private func giveUp(_ lease: AgentLease, _ last: [StoreChange] = []) async {
+  private func release(_ lease: AgentLease, _ last: [StoreChange] = []) async {
     await withTaskGroup { group in
       group.addTask {
         try? await self.asking { store throws(AppError) in
@@ -237,7 +249,7 @@ public actor AgentHost {
 
   private func begin(_ lease: AgentLease, since begun: Duration) async {
     guard leases.begin(lease, until: begun + timing.lasting, at: clock.now()) else {
-      await giveUp(lease)
+      await release(lease)
       return
     }
     starts.append(lease)
@@ -340,7 +352,7 @@ public actor AgentHost {
     starts = []
     changes.announce()
     await withDiscardingTaskGroup { group in
-      for lease in idle { group.addTask { await self.giveUp(lease) } }
+      for lease in idle { group.addTask { await self.release(lease) } }
     }
   }
 }

@@ -253,22 +253,25 @@ struct HostLeases: Sendable {
     failures[lease.agent] = nil
   }
 
+  /// Asks the work of an agent to end, so that another host may have the agent; returns its lease
+  /// where none runs.
+  mutating func giveUp(_ agent: String, at now: Duration) -> AgentLease? {
+    guard case .held(var carried) = states[agent] else { return nil }
+    switch carried.work {
+    case .running:
+      carried.work = .ending(since: now)
+      states[agent] = .held(carried)
+      return nil
+    case .paused:
+      forget(carried.lease)
+      return carried.lease
+    case .ending: return nil
+    }
+  }
+
   /// Takes no agent any more and asks all work to end; returns the leases under which none runs.
   mutating func stop(at now: Duration) -> [AgentLease] {
     phase = .stopping
-    var idle: [AgentLease] = []
-    for (agent, state) in states {
-      guard case .held(var carried) = state else { continue }
-      switch carried.work {
-      case .running:
-        carried.work = .ending(since: now)
-        states[agent] = .held(carried)
-      case .paused:
-        states[agent] = nil
-        idle.append(carried.lease)
-      case .ending: break
-      }
-    }
-    return idle.sorted { $0.agent < $1.agent }
+    return states.keys.sorted().compactMap { giveUp($0, at: now) }
   }
 }

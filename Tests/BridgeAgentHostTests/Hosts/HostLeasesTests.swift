@@ -136,6 +136,20 @@ import Testing
     #expect(leases.isEmpty)
   }
 
+  /// Its failures are the next host's to count anew.
+  @Test func anAgentThatIsGivenUpEndsItsWorkOrIsFreeAtOnce() {
+    var leases = carrying()
+    #expect(leases.giveUp("b", at: .zero) == nil)
+    #expect(leases.giveUp("a", at: .zero) == nil && !leases.mayGoOn(lease()))
+    #expect(leases.giveUp("a", at: .zero) == nil && leases.leases == [lease()])
+    #expect(leases.end(lease(), with: .cancelled, at: .zero) == .release(lease()))
+    #expect(leases.isEmpty && leases.counts.failures == 0)
+    var pausing = carrying()
+    _ = pausing.end(lease(), with: .agentBusy, at: .zero)
+    #expect(pausing.giveUp("a", at: .zero) == lease() && pausing.isEmpty)
+    #expect(pausing.request("a") == true)
+  }
+
   @Test func whatHappensIsCounted() {
     var leases = HostLeases(Self.timing, host: "host")
     let own = StoredAgent(name: "b", carrier: .init(lease: lease("b"), remaining: .zero))
