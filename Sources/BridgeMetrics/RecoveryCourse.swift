@@ -22,6 +22,11 @@ struct RecoveryCourse: Sendable {
     /// What is being dialed, by generation.
     var dials: [Int: Dial] = [:]
 
+    /// Whether nothing is known of it: operations come and go, each under a name of its own.
+    var isBlank: Bool {
+      !wasUp && outage == nil && silence == nil && wait == nil && dials.isEmpty
+    }
+
     /// A connection in use was lost then, or has been silent since before.
     mutating func lose(at now: Moment) -> [RecoveryFact] {
       up = nil
@@ -72,19 +77,23 @@ struct RecoveryCourse: Sendable {
   }
 
   private var lines: [String: Line] = [:]
+  /// How many links and operations it remembers.
+  var count: Int { lines.count }
   private var linksUp: Int { lines.values.count { $0.up != nil } }
 
   /// Takes an event; returns what it says.
   mutating func see(_ event: RecoveryEvent) -> [RecoveryFact] {
     if case .missed(let count) = event.step {
-      lines = [:]
+      // What is up stays so until it is lost; where that was missed, until it is up again.
+      lines = lines.compactMapValues { $0.up.map { Line(up: $0, wasUp: true) } }
       return [.missed(count)]
     }
     guard let source = event.source else { return [] }
     let before = linksUp
     var line = lines[source] ?? Line()
     let facts = Self.see(event, of: &line)
-    if case .closed = event.step { lines[source] = nil } else { lines[source] = line }
+    if case .closed = event.step { line = Line() }
+    lines[source] = line.isBlank ? nil : line
     return facts + (linksUp == before ? [] : [.linksUp(linksUp)])
   }
 

@@ -152,6 +152,15 @@ import Testing
     #expect(facts(missed).dropFirst(2) == [.missed(7), .linksUp(1)])
   }
 
+  @Test func aLinkThatWasUpBeforeMissedEventsIsStillCounted() {
+    let later = [
+      event(40, .missed(count: 7), of: nil),
+      event(90, .recovered(after: .milliseconds(9), attempts: 1, isFirst: true), of: "b", 1),
+      event(95, .closed),
+    ]
+    #expect(facts(up + later).suffix(3) == [.missed(7), .linksUp(2), .linksUp(1)])
+  }
+
   /// HTTP statuses, hosts and texts have no bound; labels have.
   @Test func anOutcomeIsOneOfFewWords() {
     let words = FailureKind.allCases.map { RecoveryFact.Outcome(failure($0)).word }
@@ -170,5 +179,14 @@ import Testing
       event(5, .attempted(number: 2, isStandby: false)),
     ])
     #expect(facts == [.notDialed(.failed("agentBusy")), .retried])
+  }
+
+  @Test func whatIsOverIsForgotten() {
+    var course = RecoveryCourse()
+    for number in 0..<100 {
+      _ = course.see(event(0, .failed(ConnectionError(.agentBusy)), of: "operation \(number)"))
+    }
+    for event in up + [event(50, .closed)] { _ = course.see(event) }
+    #expect(course.count == 0)
   }
 }
