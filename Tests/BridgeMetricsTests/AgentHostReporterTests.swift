@@ -85,12 +85,13 @@ import Testing
     await store.close()
   }
 
-  @Test func aStoreThatIsDownIsReported() async throws {
+  /// What cannot be counted is not reported as none.
+  @Test func ofAStoreThatIsClosedNoApprovalsAreReported() async throws {
     try await addAgents()
+    await store.close()
     let host = AgentHost("one", sharing: store)
     let reporter = AgentHostReporter(host, approvalsIn: store, clock: clock, metrics: metrics)
     let reporting = Task { try await reporter.run() }
-    await store.close()
     _ = try? await host.run { _ throws(AppError) in }
     try await eventually { self.last("bridge_agent_host_health", "stopping") == 1 }
     #expect(last("bridge_approvals_pending") == nil)

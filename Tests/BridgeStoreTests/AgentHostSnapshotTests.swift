@@ -47,7 +47,7 @@ struct AgentHostSnapshotTests {
       throw error
     }
     host.requestShutDown()
-    try await untilOver(run)
+    try await run.value
   }
 
   /// Moves the clock until a run is over: what waits for a time has it.
@@ -61,6 +61,10 @@ struct AgentHostSnapshotTests {
     defer { moving.cancel() }
     try await run.value
   }
+
+  /// Waits until the host's loops wait for the clock: to renew, to look at the time, to look for
+  /// agents.
+  private func loopsWait() async { await clock.sleepers(atLeast: 3) }
 
   /// Moves the clock until `condition` holds.
   private func moving(until condition: () async throws -> Bool) async throws {
@@ -104,6 +108,7 @@ struct AgentHostSnapshotTests {
       let error = AppError.dnsError(host: "chat")
       #expect(problem.name == "dnsError" && problem.message == error.userMessage)
       #expect(problem.since == 1_000_000 && until == 1_000_500)
+      await loopsWait()
       clock.advance(by: .milliseconds(500))
       try await eventually { await host.health == .ready }
       let again = try #require(await host.snapshot().agents.first)
@@ -159,7 +164,7 @@ struct AgentHostSnapshotTests {
     try await store.write([Self.session], under: dead)
     let host = host(store)
     try await running(host) {
-      try await moving { await host.carried == ["a"] }
+      try await eventually { await host.carried == ["a"] }
       #expect(await host.snapshot().counts.takeovers == 1)
     }
     await store.close()
@@ -173,11 +178,12 @@ struct AgentHostSnapshotTests {
     let host = host(store)
     for number in 0..<9 { try await host.add("\(number)", Self.session) }
     try await running(host) {
-      // It has looked once where its three loops wait for the clock.
-      await clock.sleepers(atLeast: 3)
+      // It has looked once.
+      await loopsWait()
       #expect(store.requested.contains(.agents))
       #expect(await host.carried.count == 9)
-      try await moving { await host.carried.count == 10 }
+      clock.advance(by: .milliseconds(225))
+      try await eventually { await host.carried.count == 10 }
       #expect(await host.snapshot().counts.takeovers == 1)
     }
     await store.close()
@@ -203,10 +209,11 @@ struct AgentHostSnapshotTests {
     try await eventually { await host.health == .stopping }
     #expect(await host.snapshot().isShuttingDown)
     #expect(await host.snapshot().agents.map(\.work) == [.ending(since: 1_000_000)])
-    let count = store.requested.count
-    try await moving { store.requested.dropFirst(count).contains { $0.isRenewal } }
+    await loopsWait()
+    clock.advance(by: .milliseconds(300))
+    try await eventually { store.requested.contains { $0.isRenewal } }
     mayEnd.open()
-    try await untilOver(run)
+    try await run.value
     #expect(await host.snapshot().agents.isEmpty)
     #expect(try await store.agents().map(\.carrier) == [nil])
     await store.close()
@@ -229,10 +236,10 @@ struct AgentHostSnapshotTests {
     async let run: Void = host.run(idle)
     try await host.add("a", Self.session)
     try await eventually { await host.carried == ["a"] }
+    await loopsWait()
     store.become(.silent)
-    let count = store.requested.count
     clock.advance(by: .milliseconds(300))
-    try await eventually { store.requested.dropFirst(count).contains { $0.isRenewal } }
+    try await eventually { store.requested.contains { $0.isRenewal } }
     host.requestShutDown()
     try await eventually { store.requested.contains { $0.isRelease } }
     store.become(.good)
@@ -245,14 +252,12 @@ struct AgentHostSnapshotTests {
   @Test func aShutDownWaitsForAStoreThatIsDownNoLongerThanALeaseLasts() async throws {
     let store = try await store()
     let host = host(store)
-    let paused = Latch()
-    async let run: Void = host.run { agent throws(AppError) in
-      if agent.name == "paused" {
-        paused.open()
-        throw .agentBusy
+    let run = Task {
+      try await host.run { agent throws(AppError) in
+        if agent.name == "paused" { throw .agentBusy }
+        await Latch().wait()
+        throw .cancelled
       }
-      await Latch().wait()
-      throw .cancelled
     }
     try await host.add("a", Self.session)
     try await host.add("paused", Self.session)
@@ -260,8 +265,7 @@ struct AgentHostSnapshotTests {
     store.become(.silent)
     host.requestShutDown()
     try await eventually { store.requested.count { $0.isRelease } == 2 }
-    clock.advance(by: .milliseconds(1200))
-    try await run
+    try await untilOver(run)
     store.become(.good)
     #expect(try await store.agents().allSatisfy { $0.carrier != nil })
     await store.close()

@@ -260,18 +260,17 @@ public actor AgentHost {
   private func look() async {
     while !Task.isCancelled {
       let version = looks.version
-      await takeFree()
+      let turn = await takeFree()
       // Others may write all the time.
       guard await clock.sleep(timing.poll / 5) else { return }
-      await untilLook(after: version)
+      await untilLook(after: version, or: turn)
     }
   }
 
   /// Waits for a change, for this host's turn at an agent, or for the time to look all the same.
-  private func untilLook(after version: Int) async {
-    let now = clock.now()
-    let turn = leases.nextLook.flatMap { $0 > now ? $0 - now : nil }
-    let wait = min(timing.poll * 4 / 5, turn ?? timing.poll)
+  private func untilLook(after version: Int, or turn: Duration?) async {
+    let wait = min(timing.poll * 4 / 5, turn.map { $0 - clock.now() } ?? timing.poll)
+    guard wait > .zero else { return }
     await withTaskGroup { group in
       group.addTask { [clock] in _ = await clock.sleep(wait) }
       group.addTask { [looks] in try? await looks.wait(after: version) }
@@ -280,16 +279,20 @@ public actor AgentHost {
     }
   }
 
-  private func takeFree() async {
+  /// Takes the agents whose turn it is; returns when the next turn may be, nil where none is known.
+  private func takeFree() async -> Duration? {
     do throws(AppError) {
       let agents = try await asking { store throws(AppError) in try await store.agents() }
       let free = leases.take(from: agents, at: clock.now())
+      let next = leases.nextLook
       // Together: the store joins what it is asked at one time.
       await withDiscardingTaskGroup { group in
         for agent in free { group.addTask { await self.take(agent) } }
       }
+      return next
     } catch {
       await stop(unlessTransient: error)
+      return nil
     }
   }
 
