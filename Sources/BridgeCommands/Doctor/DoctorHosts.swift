@@ -149,13 +149,14 @@ struct DoctorHosts: Sendable {
   /// A link that answers does so within this time.
   private static let answerTime = Duration.seconds(5)
 
-  /// Asks for the version of `bridge-host`, and whether it can keep sessions.
+  /// Asks for the version of `bridge-host`, and has it keep a session: its disk may be full, or be
+  /// written by others only.
   private func findHostProgram(on connection: SSHConnection) async throws(CommandFailure) {
     let sessions = SessionHost(connection, host: settings.givenHost)
     let result = await limited { () -> Result<String, AppError> in
       await Result.of { () async throws(AppError) in
         let version = try await sessions.version()
-        _ = try await sessions.list()
+        if DoctorReport.fits(version) { try await Self.keepOne(sessions) }
         return version
       }
     }
@@ -168,14 +169,21 @@ struct DoctorHosts: Sendable {
         throw run.failure(CommandFailure(error: error, context: lost), of: connection)
       }
       let advice = CommandAdvice.row(for: error)?.of(run.request.target).text ?? error.hint
-      run.record { report, now in
-        let remedy = report.runsCommands ? advice : "It would not run there, as no command does."
-        return [report.step(.bridgeHost, .warning, error.shownMessage(), remedy: remedy, at: now)]
-      }
+      run.record { [$0.hostProgram(error, advice, at: $1)] }
     case nil:
       try await requireAnswer(of: connection)
       run.record { [$0.step(.bridgeHost, .warning, "it did not answer", at: $1)] }
     }
+  }
+
+  /// A session of a program that ends at once. What a lost link leaves of it goes as any other's.
+  private static func keepOne(_ sessions: SessionHost) async throws(AppError) {
+    var generator = SystemRandomNumberGenerator()
+    var spec = SessionSpec(session: Identifier(using: &generator))
+    spec.command = Array(DoctorProbe.line.utf8)
+    _ = try await sessions.start(spec)
+    _ = try await sessions.wait(for: spec.session)
+    _ = try await sessions.forget(spec.session)
   }
 
   private var limitInSeconds: Int { Int(settings.timeouts.channel / .seconds(1)) }
@@ -211,17 +219,31 @@ extension Result where Failure == AppError {
 }
 
 extension DoctorReport {
-  /// What `bridge-host version` printed.
+  /// Whether a `bridge-host` that printed this as its version speaks our protocol.
+  static func fits(_ version: String) -> Bool {
+    version.split(whereSeparator: \.isWhitespace).compactMap { UInt16($0) }
+      .contains { version in Limits.versions.contains { $0 == version } }
+  }
+
+  /// What `bridge-host version` printed, where it keeps a session or does not fit.
   mutating func hostProgram(_ text: String, at now: Duration) -> DoctorStep {
     let shown = PeerText.escaped(text.trimmingSpace, limit: 128)
-    let versions = text.split(whereSeparator: \.isWhitespace).compactMap { UInt16($0) }
-    guard versions.contains(where: { version in Limits.versions.contains { $0 == version } }) else {
+    guard Self.fits(text) else {
       let own = Limits.versions.map { "\($0)" }.joined(separator: ", ")
       return step(
         .bridgeHost, .warning, tried: shown, "this bridgectl has protocol \(own)",
         remedy: "`bridgectl install HOST` installs the one that fits.", at: now)
     }
     return step(.bridgeHost, .ok, shown, at: now)
+  }
+
+  /// Why it keeps none. Where another program answers to commands, what that said is no fault of
+  /// `bridge-host`.
+  mutating func hostProgram(_ error: AppError, _ advice: String?, at now: Duration) -> DoctorStep {
+    guard commands == .run else {
+      return step(.bridgeHost, .warning, "It would not run there, as no command does.", at: now)
+    }
+    return step(.bridgeHost, .warning, error.shownMessage(), remedy: advice, at: now)
   }
 }
 

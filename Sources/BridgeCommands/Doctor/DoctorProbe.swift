@@ -46,7 +46,7 @@ package struct DoctorProbe: Sendable {
   ) -> DoctorStep {
     let other = printed - Self.mark.utf8.count - 1
     guard hasRun || printed > Self.limit, status == .status(0) else {
-      report.runsCommands = false
+      report.commands = .replaced
       let words = "it ended with \(PeerText.escaped(status.words, limit: 64))"
       return report.step(
         .command, .warning, tried: Self.line, hasRun ? words : "it did not run: \(words)",
@@ -70,15 +70,15 @@ package struct DoctorProbe: Sendable {
   package static func silent(
     after seconds: Int, _ report: inout DoctorReport, at now: Duration
   ) -> [DoctorStep] {
-    report.runsCommands = false
+    report.commands = .endless
     return [
       report.step(
         .command, .warning, tried: line,
         "it did not end within \(seconds) s, and the link answers",
-        remedy: "A start-up file (such as ~/.bashrc) starts another shell or reads standard input, "
-          + "or a forced command answers in its place.",
+        remedy: "A start-up file (such as ~/.bashrc) starts another shell, reads standard input or "
+          + "takes long, or a forced command answers in its place.",
         at: now),
-      report.step(.bridgeHost, .warning, "It would not run there, as no command does.", at: now),
+      report.step(.bridgeHost, .warning, "It was not looked for, as no command ended.", at: now),
     ]
   }
 }

@@ -10,8 +10,18 @@ package struct DoctorReport: Sendable {
   package private(set) var failure: CommandFailure?
   /// The number of warnings.
   package private(set) var warnings = 0
-  /// Whether the commands of this program run on the host, and not another one in their place.
-  package var runsCommands = true
+  /// What is known of the commands of this program on the host.
+  package enum Commands: Sendable {
+    /// They run, as far as is known.
+    case run
+    /// Another one answers in their place.
+    case replaced
+    /// None ended in time.
+    case endless
+  }
+
+  /// What is known of the commands of this program on the host.
+  package var commands = Commands.run
   /// The phase that a connection is in.
   package private(set) var phase = ConnectionPhase.resolve
 
@@ -38,7 +48,10 @@ package struct DoctorReport: Sendable {
     let text =
       switch (failure, warnings) {
       case (nil, 0): "All is well"
-      case (nil, _) where !runsCommands: "The login works, and commands do not run; \(count)"
+      case (nil, _) where commands == .replaced:
+        "The login works, and commands do not run; \(count)"
+      case (nil, _) where commands == .endless:
+        "The login works, and no command ended in time; \(count)"
       case (nil, _): "It works, with \(count)"
       case (_?, 0): "It does not work"
       case (_?, _): "It does not work; \(count)"

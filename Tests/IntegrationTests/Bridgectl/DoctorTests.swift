@@ -298,6 +298,8 @@ import Testing
       let step = try #require(try steps(outcome).suffix(2).first)
       #expect(step.brief == "command warning")
       #expect(step.message == "it did not run: it ended with exit status 0")
+      let last = try #require(try steps(outcome).last)
+      #expect(last.message == "It would not run there, as no command does." && last.remedy == nil)
     }
   }
 
@@ -333,6 +335,31 @@ import Testing
       let last = try steps(outcome).suffix(2)
       #expect(last.map(\.brief) == ["command warning", "bridgeHost warning"])
       #expect(last.first?.message == "it did not run: it ended with exit status 3")
+    }
+  }
+
+  /// It keeps a session for a moment, and nothing is left of that.
+  @Test func aHostThatKeepsSessionsIsAsItWas() async throws {
+    try await withSessions { server, home, folder in
+      let outcome = try await home.run(["doctor"] + server.link(home) + ["--json", "127.0.0.1"])
+      #expect(try steps(outcome).last?.brief == "bridgeHost ok", "\(outcome.error)")
+      #expect(folder.ids.isEmpty && folder.keepers.isEmpty)
+    }
+  }
+
+  /// Its bridge-host answers, and may write no file.
+  @Test func aHostThatCanKeepNoSessionIsAWarning() async throws {
+    try await withSessions(installs: false) { server, home, folder in
+      let bin = "\(folder.path)/.local/lib/bridge/bin"
+      let program = "\(bin)/bridge-host"
+      try FileManager.default.createDirectory(atPath: bin, withIntermediateDirectories: true)
+      let script = "#!/bin/sh\nulimit -f 0\nexec \(SessionFolder.program) \"$@\"\n"
+      try Data(script.utf8).write(to: URL(filePath: program))
+      try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: program)
+      let outcome = try await home.run(["doctor"] + server.link(home) + ["--json", "127.0.0.1"])
+      let step = try #require(try steps(outcome).last)
+      #expect(step.brief == "bridgeHost warning", "\(outcome.error)")
+      #expect(step.message?.contains("the session's directory") == true)
     }
   }
 
