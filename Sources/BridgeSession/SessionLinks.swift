@@ -10,10 +10,22 @@ import BridgeWaiting
 public actor SessionLinks<Link: Connection & ByteChannelSource> {
   private var newest: (link: Link, generation: Int)?
   private var failure: AppError?
+  /// Whether a channel was opened on one of the links.
+  private var hasOpened = false
+  private let refusalPauses: [Duration]
   private let changes = Changes()
 
   /// No link yet.
-  public init() {}
+  public init() { self.init(refusalPauses: Self.refusalPauses) }
+
+  /// Likewise, with these pauses between a host that refuses what it has allowed before and the
+  /// next try.
+  package init(refusalPauses: [Duration]) { self.refusalPauses = refusalPauses }
+
+  /// Half a minute together: by then an account is not short of processes for a moment only.
+  private static var refusalPauses: [Duration] {
+    [500, 1000, 2000, 4000, 8000, 15_000].map { .milliseconds($0) }
+  }
 
   /// A generation is in use from now on.
   public func use(_ link: Link, generation: Int) {
@@ -29,18 +41,50 @@ public actor SessionLinks<Link: Connection & ByteChannelSource> {
     changes.announce()
   }
 
-  /// A channel on the link in use; where there is none, on the next one.
+  /// A channel on the link in use; where there is none, on the next one. A host that has opened one
+  /// before and refuses this one, since it has no process left for instance, is asked again.
   ///
   /// - Throws: what a link that goes on refused it with; what was given to `fail`; `cancelled`.
   public func channel(running command: String) async throws(AppError) -> any ByteChannel {
     var last = 0
+    var pauses = refusalPauses[...]
     while true {
-      while let (link, generation) = newest, generation > last {
-        if let channel = try await open(command, on: link) { return channel }
-        last = generation
+      guard let (link, generation) = newest, generation > last else {
+        if let failure { throw failure }
+        try await changes.wait(after: changes.version)
+        continue
       }
-      if let failure { throw failure }
-      try await changes.wait(after: changes.version)
+      switch await opened(command, on: link) {
+      case .success(let channel?): return channel
+      case .success(nil): last = generation
+      case .failure(let error):
+        guard hasOpened, Self.mayPass(error), let pause = pauses.popFirst() else { throw error }
+        try await rest(pause)
+      }
+    }
+  }
+
+  private func opened(
+    _ command: String, on link: Link
+  ) async -> Result<(any ByteChannel)?, AppError> {
+    do throws(AppError) {
+      let channel = try await open(command, on: link)
+      if channel != nil { hasOpened = true }
+      return .success(channel)
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  private func rest(_ pause: Duration) async throws(AppError) {
+    do { try await ContinuousClock().sleep(for: pause) } catch { throw .cancelled }
+  }
+
+  /// Whether a refusal may be one for the moment.
+  private static func mayPass(_ error: AppError) -> Bool {
+    switch error {
+    case .sshConnectionFailed, .sshServerBusy: true
+    case _: false
     }
   }
 

@@ -86,4 +86,48 @@ import Testing
     await session.detach()
     #expect(await attached == .cancelled)
   }
+
+  /// An account may be short of processes for a moment; what it is refused first is not allowed.
+  @Test func aHostThatHasOpenedAChannelAndRefusesTheNextIsAskedAgain() async throws {
+    let links = SessionLinks<RefusingLink>(refusalPauses: [.zero, .zero])
+    let link = RefusingLink()
+    await links.use(link, generation: 1)
+    await link.refuse(1)
+    #expect(await failure { try await links.channel(running: "a") } == RefusingLink.refusal)
+    _ = try await links.channel(running: "a")
+    await link.refuse(2)
+    _ = try await links.channel(running: "b")
+    await link.refuse(3)
+    #expect(await failure { try await links.channel(running: "c") } == RefusingLink.refusal)
+  }
+}
+
+/// A link whose host opens channels but for so many.
+private actor RefusingLink: Connection, ByteChannelSource {
+  static let refusal = AppError.sshConnectionFailed(
+    host: "build", reason: "The server refused to run the command.")
+
+  nonisolated let endpoint = Endpoint(host: "build", port: 22)
+  nonisolated var events: AsyncStream<ConnectionEvent> { AsyncStream { $0.finish() } }
+  var lastFailure: FailureContext? { nil }
+  var lastHeard: ContinuousClock.Instant? { nil }
+  var traffic: TrafficState { TrafficState() }
+  private var refusals = 0
+
+  func refuse(_ count: Int) { refusals = count }
+
+  func channel(running command: String) async throws(AppError) -> any ByteChannel {
+    guard refusals == 0 else {
+      refusals -= 1
+      throw Self.refusal
+    }
+    return ScriptedChannel(command)
+  }
+
+  nonisolated func open() async throws(ConnectionError) {}
+  nonisolated func probe(within deadline: Duration) async throws(AppError) -> Duration { .zero }
+  nonisolated func close() async {}
+  nonisolated func timeout(in phase: ConnectionPhase, after seconds: Int) -> ConnectionError {
+    ConnectionError(.sshTimeout(seconds: seconds))
+  }
 }

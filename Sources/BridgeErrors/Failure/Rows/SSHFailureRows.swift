@@ -86,10 +86,18 @@ extension FailureRow {
   static let channelDenied = Self(
     "channelDenied", "The server refused a channel or a request on it.", .ssh, retry: .never,
     exit: .protocolBroken,
-    remedy: """
-      The server does not allow it; check ForceCommand, MaxSessions and PermitTTY there, and for \
-      forwards AllowTcpForwarding and PermitOpen.
-      """)
+    advice: { context in
+      guard context.phase == .execute else {
+        return """
+          The server does not allow it; check ForceCommand, MaxSessions and PermitTTY there, and \
+          for forwards AllowTcpForwarding and PermitOpen.
+          """
+      }
+      return """
+        The server does not allow it (ForceCommand, PermitTTY), or could start no process just \
+        now: an account has a limit (`ulimit -u`). Its log says which.
+        """
+    })
 
   static let targetRefused = Self(
     "targetRefused", "The server could not reach the target of a forward.", .ssh,
