@@ -133,9 +133,22 @@ extension SSHFailure {
   private var lost: FailureKind {
     switch phase {
     case .resolve: .nameTimeout
-    case .dial, .banner, .keyExchange, .hostKey, .authenticate, .upgrade: .dropped
+    case .dial, .banner, .keyExchange, .hostKey, .authenticate, .upgrade: lostBeforeSession
     case .openChannel, .stream, .close: .linkLost
     case .execute: .outcomeUnknown
+    }
+  }
+}
+
+extension SSHFailure {
+  /// What this machine gave up by itself was not closed by the server.
+  private var lostBeforeSession: FailureKind {
+    guard !socket.isTimedOut else { return .silent }
+    guard case .failed(let errno) = socket else { return .dropped }
+    return switch errno {
+    case ENETDOWN: .offline
+    case EHOSTUNREACH, ENETUNREACH: .unreachable
+    default: .dropped
     }
   }
 }
@@ -151,6 +164,9 @@ extension ConnectionPhase {
 }
 
 extension SocketCondition {
+  /// Whether this machine gave the connection up since nothing came back (tcp(7)).
+  package var isTimedOut: Bool { self == .failed(errno: ETIMEDOUT) }
+
   /// Whether this machine ran out of something, whatever the peer did.
   var lacksLocalResource: Bool {
     guard case .failed(let errno) = self else { return false }

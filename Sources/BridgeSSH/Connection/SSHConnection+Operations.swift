@@ -233,6 +233,9 @@ extension SSHConnection {
       method: login.method, timeout: timeout(of: phase), user: configuration.user,
       proxyEnding: proxyEnding)
     failure.acceptedMethods = login.acceptedMethods
+    if failure.socket.isTimedOut, let heard = seen?.lastHeard {
+      failure.timeout = max(1, Int((ContinuousClock.now - heard) / .seconds(1)))
+    }
     return failure
   }
 

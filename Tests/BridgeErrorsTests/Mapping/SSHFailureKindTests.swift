@@ -81,6 +81,14 @@ private let beforeTheSession: [SSHRow] =
       SSHRow(0, phase, .dropped, "sshConnectionFailed", .reconnect, 69, socket: fin, reason: 10),
       SSHRow(0, phase, .dropped, "sshConnectionFailed", .reconnect, 69, socket: fin, reason: 11),
       SSHRow(0, phase, .dropped, "sshConnectionFailed", .reconnect, 69, socket: fin, reason: 7),
+      // This machine gave up.
+      SSHRow(-8, phase, .silent, "sshTimeout", .reconnect, 124, socket: dead(ETIMEDOUT)),
+      SSHRow(-43, phase, .silent, "sshTimeout", .reconnect, 124, socket: dead(ETIMEDOUT)),
+      SSHRow(
+        -43, phase, .unreachable, "sshConnectionFailed", .reconnectSoon, 69,
+        socket: dead(EHOSTUNREACH)),
+      SSHRow(
+        -43, phase, .offline, "networkUnavailable", .awaitNetwork, 69, socket: dead(ENETDOWN)),
     ]
   }
 

@@ -15,6 +15,12 @@ extension FailureRow {
           is dead, or the host hangs.
           """
       }
+      guard $0.phase != .keyExchange else {
+        return """
+          It answered, and then nothing came during key exchange: it is overloaded, or large \
+          packets are lost on the way (the MTU of a VPN or a tunnel).
+          """
+      }
       return """
         It accepted the connection and then sent nothing \($0.phase.during): it is overloaded, \
         or something else listens on that port.
