@@ -40,4 +40,31 @@ import Testing
     #expect(isEnd(await reader.read()))
     reader.stop()
   }
+
+  /// A question waits for that: who types on does not look.
+  @Test func whoTypesIsWaitedForUntilThereIsAPause() async throws {
+    let pair = try #require(TerminalPair())
+    let reader = DescriptorReader(pair.terminal)
+    let pause = Duration.milliseconds(50)
+    #expect(!reader.isTypedInto)
+    await reader.untilQuiet(for: .seconds(3600))
+    let begun = ContinuousClock.now
+    try FileHandle(fileDescriptor: pair.controller).write(contentsOf: Data("a\n".utf8))
+    guard case .bytes = await reader.read() else { throw CancellationError() }
+    #expect(reader.isTypedInto)
+    await reader.untilQuiet(for: pause)
+    #expect(ContinuousClock.now - begun >= pause)
+    reader.stop()
+    pair.close()
+  }
+
+  @Test func aPipeIsNotTypedInto() async throws {
+    let pipe = Pipe()
+    let reader = DescriptorReader(pipe.fileHandleForReading.fileDescriptor)
+    try pipe.fileHandleForWriting.write(contentsOf: Data([1, 2]))
+    _ = await reader.read()
+    #expect(!reader.isTypedInto)
+    await reader.untilQuiet(for: .seconds(3600))
+    reader.stop()
+  }
 }

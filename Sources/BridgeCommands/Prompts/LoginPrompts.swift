@@ -100,28 +100,33 @@ final class LoginPrompts: Sendable {
       state.passwords += 1
       return state.passwords
     }
-    if round > 1, prompter.route == .terminal {
-      prompter.reporter.log("The password was refused.")
-    }
+    let refusal = round > 1 && prompter.route == .terminal ? "The password was refused." : nil
     let user = PeerText.escaped(asker.user, limit: 256)
     let host = PeerText.escaped(asker.endpoint.host, limit: 256)
     return await answer(
       to: .password(asker),
-      isSSH ? "\(user)@\(host)'s password: " : "Password of \(user) at \(asker.place): ")
+      isSSH ? "\(user)@\(host)'s password: " : "Password of \(user) at \(asker.place): ",
+      behind: refusal)
   }
 
   /// Programs that type a password for `ssh` wait for its words (sshpass(1), "assword").
   private var isSSH: Bool { prompter.reporter.style.isSSH }
 
-  /// The answer that was right before, once a login; else a person's.
-  private func answer(to question: AnswerMemory.Question, _ text: String) async -> Secret? {
+  /// The answer that was right before, once a login; else a person's, who is given `words` first.
+  private func answer(
+    to question: AnswerMemory.Question, _ text: String, behind words: String? = nil
+  ) async -> Secret? {
     let isFirst = state.withLock { $0.answered[question] == nil }
     let known = prompter.memory.withLock { isFirst ? $0.answer(to: question) : nil }
     let answer: Secret?
     if let known {
       answer = known
+    } else if mayAsk() {
+      await prompter.settle()
+      if let words { prompter.reporter.log(words) }
+      answer = await prompter.secret(text)
     } else {
-      answer = mayAsk() ? await prompter.secret(text) : nil
+      answer = nil
     }
     if let answer { state.withLock { $0.answered[question] = answer } }
     return answer
@@ -143,6 +148,7 @@ final class LoginPrompts: Sendable {
       defer { state.wasRefused = false }
       return state.wasRefused
     }
+    if !request.prompts.isEmpty { await prompter.settle() }
     if wasRefused, prompter.route == .terminal { prompter.reporter.log("The answer was refused.") }
     let speaker = asker.hop == nil ? "the host" : "\(asker.place)"
     guard !isTooMuch else {

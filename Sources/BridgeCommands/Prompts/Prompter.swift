@@ -77,9 +77,21 @@ struct Prompter: Sendable {
     return PeerLines.lines(of: text, mark: mark, columns: columns, limit: limit)
   }
 
+  /// To be called before a question and what is said with it. Who types on means the shell and does
+  /// not look: that is no answer, and what is typed into a password is sent to the server.
+  func settle() async {
+    guard hasTerminal, route == .terminal else { return }
+    await input.untilQuiet(for: Self.quiet)
+    if input.isTypedInto { reporter.leaveLine() }
+  }
+
+  /// A pause in which a person who types looks up.
+  private static let quiet = Duration.seconds(2)
+
   /// Whether a person trusts the key.
   func trust(_ question: HostKeyQuestion, isJumpHost: Bool) async -> Bool {
     guard hasTerminal else { return false }
+    await settle()
     let host = shown(question.host) + (isJumpHost ? " (jump host)" : "")
     let isSSH = reporter.style.isSSH
     var text =

@@ -26,6 +26,8 @@ package final class DescriptorReader: Sendable {
     var isStopped = false
     var isHeld = false
     var isStarted = false
+    /// When something was read last.
+    var newest: ContinuousClock.Instant?
   }
 
   private let descriptor: Int32
@@ -75,6 +77,18 @@ package final class DescriptorReader: Sendable {
     if state.withLock({ $0.leftover != nil }) { return true }
     var count: Int32 = 0
     return unsafe ioctl(descriptor, UInt(FIONREAD), &count) == 0 && count > 0
+  }
+
+  /// Whether a terminal was read: what is typed there belongs to somewhere else already.
+  package var isTypedInto: Bool { isTerminal && state.withLock { $0.newest != nil } }
+
+  /// Waits until nothing was typed for `time`, or the task is canceled; at once for what is no
+  /// terminal.
+  package func untilQuiet(for time: Duration) async {
+    guard isTerminal else { return }
+    while let newest = state.withLock({ $0.newest }), newest + time > .now {
+      guard (try? await ContinuousClock().sleep(until: newest + time)) != nil else { return }
+    }
   }
 
   /// Pauses reading, so that another program can read, or resumes it.
@@ -151,6 +165,7 @@ package final class DescriptorReader: Sendable {
   private func take(into buffer: inout [UInt8]) {
     let count = unsafe Glibc.read(descriptor, &buffer, buffer.count)
     if count > 0 {
+      state.withLock { $0.newest = .now }
       finish(.bytes(Array(buffer[..<count])))
     } else if count == 0 {
       finish(.end)

@@ -1,6 +1,5 @@
 package import BridgeErrors
 import BridgeTransport
-import BridgeTransport
 import FoundationEssentials
 import Glibc
 
