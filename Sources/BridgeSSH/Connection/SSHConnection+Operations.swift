@@ -123,7 +123,11 @@ extension SSHConnection {
     phase: ConnectionPhase, _ question: @escaping @Sendable () async -> Value
   ) async throws(SSHFailure) -> Value {
     questionTime.begin(at: .now)
-    defer { questionTime.end(at: .now) }
+    asking = phase
+    defer {
+      questionTime.end(at: .now)
+      asking = nil
+    }
     return try await elsewhere(phase: phase, question).get()
   }
 

@@ -31,6 +31,7 @@ extension SSHConnection {
     if isReadable { answerHearers() }
     guard session != nil else { return }
     if isReadable { promptReply(to: asked) }
+    guard !endsUnderQuestion() else { return }
     wire.endTurn()
     if turn.wasAsked { turns.readUnrequested()?.cancel() }
     // The last that was waited for may have come together with more.
@@ -126,6 +127,16 @@ extension SSHConnection {
   /// Whether some call in this turn reads the wire.
   private var isReading: Bool {
     !operations.isEmpty || !channels.isEmpty || !closing.isEmpty || !listeners.isEmpty
+  }
+
+  /// Ends a connection that was lost while a person is asked: no call reads it then, and what is
+  /// answered would go nowhere. A server ends a login that takes long (LoginGraceTime of sshd).
+  private func endsUnderQuestion() -> Bool {
+    guard let asking, !isReading, let carrier = session?.wire.carrier, carrier.isAtEnd() else {
+      return false
+    }
+    end(now: failure(code: .socketReceive, phase: asking))
+    return true
   }
 
   /// Defers reading while no caller waits, yet the server sends: a key exchange, a keepalive, or

@@ -2,6 +2,7 @@ import BridgeErrors
 import BridgeFaults
 import BridgeSSH
 import BridgeTransport
+import Foundation
 import Testing
 
 /// What no server at hand can be brought to say once keys are agreed, said by a script.
@@ -69,6 +70,29 @@ import Testing
       #expect(rounds.map(\.instruction) == ["Two locks", "Two locks"])
       #expect(rounds.map { $0.prompts.map(\.isEchoed) } == [[false], [true, false]])
       #expect(server.collected == ["to Code: ", "to Name: ", "to PIN\u{1b}[2J: "])
+      await connection.close()
+    }
+  }
+
+  /// LoginGraceTime of sshd, or a link that is lost: an answer would go nowhere.
+  @Test func aQuestionEndsWithItsLink() async throws {
+    let asked = DispatchSemaphore(value: 0)
+    try await withScript({ client, _ in
+      _ = try client.request()
+      try client.refuse(goOnWith: "password")
+      asked.wait()
+    }) { server in
+      let interaction = SSHInteraction(password: { _, _ in
+        asked.signal()
+        let never = AsyncStream<Void>.makeStream()
+        for await _ in never.stream {}
+        return nil
+      })
+      let connection = connection(to: server, [.password(nil)], interaction: interaction)
+      let error = await failure { try await connection.connect() }
+      #expect(error?.caseName == "sshConnectionFailed")
+      let context = await connection.lastFailure
+      #expect(context?.kind == .dropped && context?.phase == .authenticate)
       await connection.close()
     }
   }
