@@ -156,6 +156,8 @@ struct DoctorHosts: Sendable {
     let result = await limited { () -> Result<String, AppError> in
       await Result.of { () async throws(AppError) in
         let version = try await sessions.version()
+        // Says more of a directory that may not be used than a start does.
+        _ = try await sessions.list()
         if DoctorReport.fits(version) { try await Self.keepOne(sessions) }
         return version
       }
