@@ -66,7 +66,9 @@ import Testing
   }
 
   /// A session whose links the test makes.
-  private func unattached(on links: SessionLinks<SSHConnection>) -> DurableSession {
+  private func unattached(
+    on links: SessionLinks<some Connection & ByteChannelSource>
+  ) -> DurableSession {
     links.session(.init(host: "build", attachment: .init(session: .fresh(), client: .fresh())))
   }
 
@@ -88,17 +90,37 @@ import Testing
   }
 
   /// An account may be short of processes for a moment; what it is refused first is not allowed.
-  @Test func aHostThatHasOpenedAChannelAndRefusesTheNextIsAskedAgain() async throws {
+  @Test func aSessionThatWasAttachedWaitsForAHostThatRefuses() async throws {
     let links = SessionLinks<RefusingLink>(refusalPauses: [.zero, .zero])
     let link = RefusingLink()
     await links.use(link, generation: 1)
-    await link.refuse(1)
-    #expect(await failure { try await links.channel(running: "a") } == RefusingLink.refusal)
     _ = try await links.channel(running: "a")
+    await link.refuse(1)
+    #expect(await failure { try await links.channel(running: "b") } == RefusingLink.refusal)
     await link.refuse(2)
-    _ = try await links.channel(running: "b")
+    _ = try await links.channel(running: "c", isAgain: true)
     await link.refuse(3)
-    #expect(await failure { try await links.channel(running: "c") } == RefusingLink.refusal)
+    let error = await failure { try await links.channel(running: "d", isAgain: true) }
+    #expect(error == RefusingLink.refusal)
+  }
+
+  /// The link is lost, and the host refuses the session twice on the next.
+  @Test func theSecondChannelOfASessionIsWaitedFor() async throws {
+    let links = SessionLinks<RefusingLink>(refusalPauses: [.zero, .zero])
+    let link = RefusingLink()
+    await links.use(link, generation: 1)
+    await link.refuse(2, after: 1)
+    let session = unattached(on: links)
+    async let ending = {
+      let error = await failure { try await session.attach() }
+      link.sink.finish()
+      return error
+    }()
+    var channels = link.channels.makeAsyncIterator()
+    await channels.next()?.hangUp()
+    #expect(await channels.next() != nil)
+    await session.detach()
+    #expect(await ending == .cancelled)
   }
 }
 
@@ -112,16 +134,22 @@ private actor RefusingLink: Connection, ByteChannelSource {
   var lastFailure: FailureContext? { nil }
   var lastHeard: ContinuousClock.Instant? { nil }
   var traffic: TrafficState { TrafficState() }
-  private var refusals = 0
+  /// Those that were opened.
+  nonisolated let channels: AsyncStream<ScriptedChannel>
+  nonisolated let sink: AsyncStream<ScriptedChannel>.Continuation
+  private var refusals = 0..<0
 
-  func refuse(_ count: Int) { refusals = count }
+  init() { (channels, sink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(8)) }
+
+  /// Refuses so many, behind so many that are opened.
+  func refuse(_ count: Int, after opened: Int = 0) { refusals = opened..<opened + count }
 
   func channel(running command: String) async throws(AppError) -> any ByteChannel {
-    guard refusals == 0 else {
-      refusals -= 1
-      throw Self.refusal
-    }
-    return ScriptedChannel(command)
+    defer { refusals = max(0, refusals.lowerBound - 1)..<max(0, refusals.upperBound - 1) }
+    guard !refusals.contains(0) else { throw Self.refusal }
+    let channel = ScriptedChannel(command, ending: .lost(.sshTimeout(seconds: 1)))
+    sink.yield(channel)
+    return channel
   }
 
   nonisolated func open() async throws(ConnectionError) {}

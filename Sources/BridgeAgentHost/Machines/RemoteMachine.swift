@@ -109,8 +109,9 @@ public actor RemoteMachine: ByteChannelSource {
   /// A session on this machine: attached over a connection that has a place for it, and again over
   /// another one whenever that is lost.
   public nonisolated func session(_ configuration: DurableSession.Configuration) -> DurableSession {
-    DurableSession(configuration) { command, _ throws(AppError) in
-      try await self.channel(running: command)
+    DurableSession(configuration) { command, last throws(AppError) in
+      try await self.provideHostProgram()
+      return try await self.openChannel(running: command, isAgain: last != nil)
     }
   }
 
@@ -132,16 +133,21 @@ public actor RemoteMachine: ByteChannelSource {
   }
 
   /// A channel, whatever the `bridge-host` there is.
-  func openChannel(running command: String) async throws(AppError) -> any ByteChannel {
+  ///
+  /// - Parameter isAgain: whether it is for a session that was attached before: that waits for a
+  ///   host that refuses it.
+  func openChannel(
+    running command: String, isAgain: Bool = false
+  ) async throws(AppError) -> any ByteChannel {
     while !isClosed {
       let version = changes.version
       switch pool.withLock({ $0.take() }) {
       case .full: try await changes.wait(after: version)
       case .another(let number):
         try await keeping(number) { () async throws(AppError) in try await add(number) }
-        if let channel = try await open(command, on: number) { return channel }
+        if let channel = try await open(command, on: number, isAgain) { return channel }
       case .connection(let number):
-        if let channel = try await open(command, on: number) { return channel }
+        if let channel = try await open(command, on: number, isAgain) { return channel }
       }
     }
     throw .cancelled
@@ -257,23 +263,31 @@ public actor RemoteMachine: ByteChannelSource {
   /// A channel on the connection with this number; nil where the server refused it for others that
   /// are open there.
   private func open(
-    _ command: String, on number: Int
+    _ command: String, on number: Int, _ isAgain: Bool
   ) async throws(AppError) -> (any ByteChannel)? {
     let links = connections[number].links
     var last = 0
+    var retry = RefusalRetry(isAgain ? RefusalRetry.usual : [])
     while true {
       let (link, generation) = try await keeping(number) { () async throws(AppError) in
         try await links.link(after: last)
       }
-      last = generation
       do throws(AppError) {
-        guard let channel = try await links.open(command, on: link) else { continue }
+        guard let channel = try await links.open(command, on: link) else {
+          last = generation
+          continue
+        }
         newestLink = link
         return PooledChannel(channel) { [weak self] in self?.give(back: number) }
       } catch {
-        guard await link.lastRefusal?.kind == .channelDenied else {
-          give(back: number)
-          throw error
+        // A program that is not run is not for others that are open: the account has no process
+        // left, for instance.
+        let refusal = await link.lastRefusal
+        guard refusal?.kind == .channelDenied, refusal?.phase == .openChannel else {
+          try await keeping(number) { () async throws(AppError) in
+            try await retry.wait(after: error)
+          }
+          continue
         }
         let isForOthers = pool.withLock { $0.refuse(number) }
         changes.announce()

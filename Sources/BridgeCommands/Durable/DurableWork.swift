@@ -153,9 +153,9 @@ final class DurableWork: LinkWork {
     let first = Mutex(Task<Result<any ByteChannel, AppError>, Never>?.none)
     let session = DurableSession(
       configuration(of: id, knowing: finding), executor: context.reactor
-    ) { [links] command, _ throws(AppError) in
+    ) { [links] command, last throws(AppError) in
       guard let result = await first.withLock({ $0.take() })?.value else {
-        return try await links.channel(running: command)
+        return try await links.channel(running: command, isAgain: last != nil)
       }
       do throws(AppError) {
         return try result.get()
