@@ -187,7 +187,8 @@ extension SSHConnection {
     do throws(SSHFailure) {
       let answer = try await answer(isHelped: true) { session in
         session.authenticate(user: user) { request in
-          SSHInput.sendable(exchange.ask(request))
+          SSHInput.sendable(
+            exchange.ask(request) { session.wire.carrier.isAtEnd() })
         }
       }
       result = .success(answer)

@@ -122,12 +122,8 @@ extension SSHConnection {
   func ask<Value: Sendable>(
     phase: ConnectionPhase, _ question: @escaping @Sendable () async -> Value
   ) async throws(SSHFailure) -> Value {
-    questionTime.begin(at: .now)
-    asking = phase
-    defer {
-      questionTime.end(at: .now)
-      asking = nil
-    }
+    questionTime.begin(in: phase, at: .now)
+    defer { questionTime.end(at: .now) }
     return try await elsewhere(phase: phase, question).get()
   }
 

@@ -132,10 +132,9 @@ extension SSHConnection {
   /// Ends a connection that was lost while a person is asked: no call reads it then, and what is
   /// answered would go nowhere. A server ends a login that takes long (LoginGraceTime of sshd).
   private func endsUnderQuestion() -> Bool {
-    guard let asking, !isReading, let carrier = session?.wire.carrier, carrier.isAtEnd() else {
-      return false
-    }
-    end(now: failure(code: .socketReceive, phase: asking))
+    guard let phase = questionTime.phase, !isReading, session?.wire.carrier.isAtEnd() == true
+    else { return false }
+    end(now: failure(code: .socketReceive, phase: phase))
     return true
   }
 

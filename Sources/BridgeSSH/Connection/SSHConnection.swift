@@ -85,8 +85,6 @@ public actor SSHConnection: Connection {
   var login = LoginProgress()
   var promptExchange: PromptExchange?
   var questionTime = QuestionTime()
-  /// In which phase a person is asked; nil where none is.
-  var asking: ConnectionPhase?
   var whenReleased: [() -> Void] = []
   /// The fastest round trip seen.
   package internal(set) var roundTrip: Duration?

@@ -1,13 +1,20 @@
+import BridgeErrors
+
 /// How long a person took to answer: one question at a time.
 struct QuestionTime {
   private var answered = Duration.zero
-  private var since: ContinuousClock.Instant?
+  private var present: (phase: ConnectionPhase, since: ContinuousClock.Instant)?
 
-  mutating func begin(at now: ContinuousClock.Instant) { since = now }
+  /// The phase of the question that a person is asked now.
+  var phase: ConnectionPhase? { present?.phase }
+
+  mutating func begin(in phase: ConnectionPhase, at now: ContinuousClock.Instant) {
+    present = (phase, now)
+  }
 
   mutating func end(at now: ContinuousClock.Instant) {
     answered = total(at: now)
-    since = nil
+    present = nil
   }
 
   /// Time that was measured elsewhere.
@@ -15,6 +22,6 @@ struct QuestionTime {
 
   /// With the present question's time so far.
   func total(at now: ContinuousClock.Instant) -> Duration {
-    answered + (since.map { now - $0 } ?? .zero)
+    answered + (present.map { now - $0.since } ?? .zero)
   }
 }

@@ -68,6 +68,22 @@ import Testing
     }
   }
 
+  /// LoginGraceTime of sshd, or a link that is lost: an answer would go nowhere.
+  @Test func aQuestionEndsWithItsLink() async throws {
+    try await withAskingServer { server in
+      let proxy = try await FaultProxy(to: server.port)
+      let connection = asking(server, at: proxy.port) { _ in
+        try? await proxy.inject(.reset)
+        let never = AsyncStream<Void>.makeStream()
+        for await _ in never.stream {}
+        return nil
+      }
+      await expectFailure(
+        of: connection, ExpectedFailure(.dropped, in: .authenticate, exit: .unreachable))
+      await proxy.stop()
+    }
+  }
+
   @Test(arguments: [false, true])
   func aPersonWhoNeverAnswersHoldsUpNoCaller(byClosing: Bool) async throws {
     try await withAskingServer { server in

@@ -21,6 +21,9 @@ final class PromptExchange: Sendable {
     }
   }
 
+  /// How late the end of the link may be seen: no call reads the wire meanwhile.
+  private static let lookInterval = DispatchTimeInterval.milliseconds(250)
+
   let requests: AsyncStream<KeyboardInteractiveRequest>
   private let sink: AsyncStream<KeyboardInteractiveRequest>.Continuation
   private let state = Mutex(State())
@@ -48,8 +51,9 @@ final class PromptExchange: Sendable {
   /// Whether the server has asked for anything.
   var wasAsked: Bool { state.withLock { $0.wasAsked } }
 
-  /// On the helper thread: waits for the answers. Empty ones when none were given.
-  func ask(_ request: KeyboardInteractiveRequest) -> [Secret] {
+  /// On the helper thread: waits for the answers. Empty ones when none were given, or when
+  /// `isOver` says that they would go nowhere.
+  func ask(_ request: KeyboardInteractiveRequest, until isOver: () -> Bool) -> [Secret] {
     // A request without prompts is only a notice, or ends the conversation (RFC 4256, 3.4).
     if request.prompts.isEmpty && request.instruction.isEmpty { return [] }
     if state.withLock({ $0.isCancelled }) { return [] }
@@ -57,7 +61,12 @@ final class PromptExchange: Sendable {
     let begun = ContinuousClock.now
     state.withLock { $0.askedSince = begun }
     sink.yield(request)
-    answered.wait()
+    while answered.wait(timeout: .now() + Self.lookInterval) == .timedOut {
+      guard !isOver() else {
+        cancel()
+        break
+      }
+    }
     return state.withLock { state in
       state.timeAsked += ContinuousClock.now - begun
       state.askedSince = nil
