@@ -30,9 +30,7 @@ extension FieldTable {
     ("tbf", .right, [.shell, .forwardThroughOutage]),
     ("netem", .right, [.command, .copy]),
     ("busy", .right, [.leaveThroughOutage, .messagesThroughOutage]),
-    ("one-thread", .right, [.shellThroughOutage, .leaveThroughOutage]),
-    // Beside all the others its one thread may be late for the time limit of a handshake.
-    ("one-thread", nil, [.messages]),
+    ("one-thread", .right, [.shellThroughOutage, .leaveThroughOutage, .messages]),
     ("64-descriptors", .right, [.forward, .copyThroughOutage, .messagesThroughOutage, .messages]),
     ("plain", .right, [.shellThroughOutage, .copy]),
     ("plain", .refused, [.commandThroughOutage]),
