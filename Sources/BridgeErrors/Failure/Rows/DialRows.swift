@@ -9,7 +9,10 @@ extension FailureRow {
   static let nameUnknown = Self(
     "nameUnknown", "The name of the host does not exist.", first: .never, exit: .nameUnknown,
     cost: .neverSent,
-    remedy: "No name server knows it: check the spelling, and the HostName in your configuration.")
+    remedy: """
+      No name server knows it: check the spelling, and the HostName in your configuration. Where \
+      it was known before, a network or VPN that knows it is gone.
+      """)
 
   static let nameTimeout = Self(
     "nameTimeout", "The name servers did not answer in time.", exit: .nameUnknown,
