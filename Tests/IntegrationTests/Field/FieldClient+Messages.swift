@@ -22,7 +22,7 @@ extension FieldClient {
   /// of a handshake, which is not what these stories tell.
   private var timeLimit: [String] {
     switch world.world.machine {
-    case .busy, .oneThread: ["--timeout", "60"]
+    case .busy, .oneThread: ["--timeout", "60s"]
     case .idle, .descriptors: []
     }
   }
