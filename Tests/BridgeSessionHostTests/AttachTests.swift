@@ -131,6 +131,24 @@ import Testing
     try other.pump { $0.text == "got x\n" }
   }
 
+  /// Two hosts carry an agent, one after the other; the first was frozen, and wakes up.
+  @Test func aHostWhoseLeaseHasEndedWritesNothing() throws {
+    let bench = try SessionBench()
+    let spec = bench.spec("while read word; do echo got $word; done")
+    _ = try bench.start(spec)
+    let frozen = try bench.attach(spec.session) { $0.fence = 5 }
+    try frozen.greet()
+    let next = try bench.attach(spec.session) { $0.fence = 6 }
+    try next.greet()
+    try next.type("x\n")
+    try next.pump { $0.text == "got x\n" }
+    let woken = try bench.attach(spec.session) { $0.fence = 5 }
+    try woken.pump { $0.refusal != nil }
+    #expect(woken.refusal?.code == .replaced)
+    try next.type("y\n")
+    try next.pump { $0.text == "got x\ngot y\n" }
+  }
+
   @Test func aHalfOpenAttachmentOfTheSameClientIsDisplacedAtOnce() throws {
     let bench = try SessionBench()
     let spec = bench.spec("while read word; do echo got $word; done")

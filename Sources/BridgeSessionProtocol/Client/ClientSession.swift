@@ -15,6 +15,9 @@ public struct ClientSession: Sendable {
     public var role = Role.writer
     /// True where the first attachment displaces another writer; later ones never do.
     public var takes = false
+    /// The fencing number of a client that writes for others, which share the session: one with a
+    /// higher number displaces it for good. Below 2^63; nil for one that writes for itself.
+    public var fence: UInt64?
     /// Where output begins for a client that has received none.
     public var replay = Replay.everything
     /// The size of the client's terminal; nil where it has none.
@@ -258,6 +261,7 @@ public struct ClientSession: Sendable {
     hello.role = wanted
     hello.takes = takes
     hello.replay = configuration.replay
+    hello.fence = configuration.fence
     hello.lease = lease
     hello.window = max(1, configuration.outputWindow)
     hello.size = size

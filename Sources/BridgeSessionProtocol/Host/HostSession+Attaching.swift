@@ -107,7 +107,7 @@ extension HostSession {
   }
 
   private func displaced(by hello: Hello) -> [Attachment] {
-    let takes = hello.role == .writer && hello.takes
+    let takes = hello.role == .writer && takesOver(hello)
     return attachments.filter { id, attachment in
       attachment.client == hello.client || takes && id == writer
     }.map(\.value)
@@ -131,7 +131,10 @@ extension HostSession {
     }
     let role = hello.role == .writer && mayWrite(hello) ? Role.writer : .viewer
     var effects = displaceAttachments(of: hello.client)
-    if role == .writer { effects += becomeWriter(hello.client, id, takes: hello.takes) }
+    if role == .writer {
+      effects += becomeWriter(hello.client, id, takes: takesOver(hello))
+      fence = max(fence, hello.fence ?? 0)
+    }
     let acknowledged = hello.resume == nil ? start : hello.acknowledged
     attachments[id] = Attachment(
       number: attachments[id]?.number ?? 0, client: hello.client,
@@ -165,6 +168,9 @@ extension HostSession {
     if let resume = hello.resume, resume.epoch != configuration.epoch {
       return Refusal(.conflict, "The offsets belong to another run of this session.")
     }
+    if hello.role == .writer, let number = hello.fence, number < fence {
+      return Refusal(.replaced, "Another host has a later lease of this agent.")
+    }
     return nil
   }
 
@@ -176,8 +182,11 @@ extension HostSession {
     }
   }
 
+  /// Whether a writer displaces another client: since it wants to, or by a later lease.
+  private func takesOver(_ hello: Hello) -> Bool { hello.takes || hello.fence ?? 0 > fence }
+
   private func mayWrite(_ hello: Hello) -> Bool {
-    if hello.takes { return true }
+    if takesOver(hello) { return true }
     // It was away when another one took over, which may be away itself now.
     if hello.lease != nil, displacedWriters.contains(hello.client) { return false }
     return writingClient.map { $0 == hello.client } ?? true

@@ -157,6 +157,8 @@ public struct HostSession: Sendable {
   /// How the program ended, once its output is complete.
   public internal(set) var ending: ProgramEnd?
 
+  /// The highest fencing number of a writer: a lower one is that of a host whose lease has ended.
+  var fence: UInt64 = 0
   var attachments: [AttachmentID: Attachment] = [:]
   var lastHello: UInt64 = 0
   var leaseHolder: ClientID?

@@ -81,6 +81,9 @@ public struct Hello: Sendable, Equatable {
   public var acknowledged: UInt64 = 0
   /// All output below was committed by the application.
   public var committed: UInt64 = 0
+  /// The fencing number of a writer that carries the session for others: a host of an agent, by the
+  /// lease of its store. One with a higher number displaces it for good; nil for one without.
+  public var fence: UInt64?
   /// The lease under which this client wrote last; nil for one that has written nothing.
   public var lease: UInt64?
   /// Output that may be unacknowledged, in bytes, from 1; nil for `Limits.window`.
@@ -116,6 +119,7 @@ public struct Hello: Sendable, Equatable {
     replay = try fields.choice("replay") ?? .everything
     acknowledged = try fields.offset("acknowledged") ?? 0
     committed = try fields.offset("committed") ?? 0
+    fence = try fields.offset("fence")
     lease = try fields.offset("lease")
     window = try fields.offset("window")
     size = try fields.size("size")
@@ -150,6 +154,7 @@ public struct Hello: Sendable, Equatable {
     if catchesUp { fields.add("catch-up", bytes: []) }
     if followsSize { fields.add("sizes", bytes: []) }
     fields.add("shown", number: shown)
+    fields.add("fence", number: fence)
     fields.add("lease", number: lease)
     fields.add("window", number: window)
     fields.add("size", bytes: size?.bytes)

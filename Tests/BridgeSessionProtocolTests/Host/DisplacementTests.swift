@@ -18,6 +18,54 @@ import Testing
     return host
   }
 
+  private func fenced(_ client: ClientID, _ fence: UInt64, session host: inout HostSession)
+    -> [HostSession.Effect]
+  {
+    let id = UInt32(fence)
+    var hello = Hello(session: Sample.session, client: client)
+    hello.fence = fence
+    _ = host.connect(id)
+    let effects = host.receive(.hello(hello), from: id, at: 0)
+    guard effects == [.send(id, .ping(UInt64(id)))] else { return effects }
+    return host.receive(.pong(UInt64(id)), from: id, at: 0)
+  }
+
+  /// The agent has moved to another host: of the same client, or of one of its own.
+  @Test(arguments: [Sample.client, Sample.other])
+  func aLaterLeaseOfAStoreTakesOver(newcomer: ClientID) {
+    var host = hostWithWriter()
+    _ = fenced(Sample.client, 5, session: &host)
+    #expect(fenced(newcomer, 6, session: &host).contains(.end(5, .replaced)))
+    #expect(host.isWriter(6) && host.attachedCount == 1)
+  }
+
+  /// A host that was frozen wakes up, also where the next one has left.
+  @Test(arguments: [false, true])
+  func anEarlierLeaseOfAStoreWritesNoMore(isAlone: Bool) {
+    var host = hostWithWriter()
+    _ = fenced(Sample.other, 6, session: &host)
+    if isAlone { host.disconnect(6) }
+    let effects = fenced(Sample.client, 5, session: &host)
+    #expect(effects.last == .end(5, .declined(.replaced)))
+    #expect(host.isWriter(6) != isAlone && !host.isAttached(5))
+    _ = host.connect(7)
+    var hello = Hello(session: Sample.session, client: Sample.client)
+    (hello.fence, hello.role) = (5, .viewer)
+    _ = host.receive(.hello(hello), from: 7, at: 0)
+    #expect(host.isAttached(7))
+  }
+
+  /// A person has no lease of a store, and takes a session over as ever.
+  @Test func aWriterWithoutALeaseOfAStoreIsNotRefused() {
+    var host = hostWithWriter()
+    _ = fenced(Sample.client, 5, session: &host)
+    _ = host.connect(9)
+    _ = host.receive(Self.hello(Sample.other, takes: true), from: 9, at: 0)
+    _ = host.receive(.pong(9), from: 9, at: 0)
+    #expect(host.isWriter(9))
+    #expect(fenced(Sample.client, 6, session: &host).contains(.end(9, .replaced)))
+  }
+
   /// Attachments 2 and 3 of the writer's client have said hello, in this order.
   private func hostWithTwoWaiting() -> HostSession {
     var host = hostWithWriter()

@@ -26,6 +26,13 @@ import Testing
     #expect(try read(.welcome, welcome) == .welcome(Sample.welcome))
   }
 
+  @Test(arguments: [0, 7, UInt64(Int64.max)])
+  func aFencingNumberIsAPartOfAHello(number: UInt64) throws {
+    var hello = Sample.hello
+    hello.fence = number
+    #expect(try read(.hello, payload(.hello(hello))) == .hello(hello))
+  }
+
   /// A kind of a later version is none: the rest of the status is as before.
   @Test func whatAFullDiskDidNotTakeIsPartOfAStatus() throws {
     for memory in SessionStatus.Memory.allCases {
