@@ -270,10 +270,15 @@ public actor AgentHost {
   /// Waits for a change, for this host's turn at an agent, or for the time to look all the same.
   private func untilLook(after version: Int, or turn: Duration?) async {
     let wait = min(timing.poll * 4 / 5, turn.map { $0 - clock.now() } ?? timing.poll)
-    guard wait > .zero else { return }
+    await sleep(wait, orUntil: looks, after: version)
+  }
+
+  /// Sleeps for so long, or until there is a reason not to.
+  private func sleep(_ time: Duration, orUntil changes: Changes, after version: Int) async {
+    guard time > .zero else { return }
     await withTaskGroup { group in
-      group.addTask { [clock] in _ = await clock.sleep(wait) }
-      group.addTask { [looks] in try? await looks.wait(after: version) }
+      group.addTask { [clock] in _ = await clock.sleep(time) }
+      group.addTask { try? await changes.wait(after: version) }
       await group.next()
       group.cancelAll()
     }
@@ -329,12 +334,15 @@ public actor AgentHost {
 
   /// Ends the work whose lease has ended by our clock, whatever the store does; begins what paused.
   private func watchTime() async {
-    while true {
-      let now = clock.now()
+    while !Task.isCancelled {
+      let (now, version) = (clock.now(), changes.version)
       let next = min(leases.nextInstant ?? .seconds(3600), now + timing.renewal)
-      guard await clock.sleep(max(.milliseconds(1), next - now)) else { return }
-      starts += leases.pass(to: clock.now())
-      changes.announce()
+      // A pause may begin meanwhile that is over before that.
+      await sleep(max(.milliseconds(1), next - now), orUntil: changes, after: version)
+      let passed = clock.now()
+      let due = leases.pass(to: passed)
+      starts += due
+      if !due.isEmpty || passed >= next { changes.announce() }
     }
   }
 
