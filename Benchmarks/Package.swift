@@ -10,11 +10,14 @@ let package = Package(
     .executableTarget(
       name: "bridge-bench",
       dependencies: [
+        .product(name: "BridgeAgentHost", package: "bridge"),
         .product(name: "BridgeErrors", package: "bridge"),
         .product(name: "BridgeFaults", package: "bridge"),
         .product(name: "BridgeReactor", package: "bridge"),
         .product(name: "BridgeRecovery", package: "bridge"),
         .product(name: "BridgeSSH", package: "bridge"),
+        .product(name: "BridgeSession", package: "bridge"),
+        .product(name: "BridgeSessionProtocol", package: "bridge"),
         .product(name: "BridgeStore", package: "bridge"),
         .product(name: "BridgeStorePostgres", package: "bridge"),
         .product(name: "BridgeStoreSQLite", package: "bridge"),

@@ -27,6 +27,9 @@ import Foundation
                                                         each with a message, into a store
     bridge-bench supervised PORT KEYFILE N KEEPALIVE SECONDS
                                                         what N supervised idle links cost
+    bridge-bench agents PORT KEYFILE BRIDGE-HOST N LINES
+                                                        N durable sessions on one machine that
+                                                        print LINES lines each
 
     """
 
@@ -35,15 +38,17 @@ import Foundation
     if let run = DecisionBench(arguments: arguments) { return await run() }
     if let run = StepBench(arguments: arguments) { return await run() }
     if let run = SupervisedBench(arguments: arguments) { return await run() }
+    let agents = AgentsBench(arguments: arguments)
     let store = StoreBench(arguments: arguments)
     let proxy = ProxyBench(arguments: arguments)
     let webSocket = WebSocketBench(arguments: arguments)
     let ssh = SSHBench(arguments: arguments)
-    guard store != nil || proxy != nil || webSocket != nil || ssh != nil else {
+    guard agents != nil || store != nil || proxy != nil || webSocket != nil || ssh != nil else {
       FileHandle.standardError.write(Data(usage.utf8))
       exit(64)
     }
     do {
+      try await agents?.callAsFunction()
       try await store?.callAsFunction()
       try await proxy?.callAsFunction()
       try await webSocket?.callAsFunction()

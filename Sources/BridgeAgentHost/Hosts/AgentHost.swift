@@ -270,11 +270,11 @@ public actor AgentHost {
   /// Waits for a change, for this host's turn at an agent, or for the time to look all the same.
   private func untilLook(after version: Int, or turn: Duration?) async {
     let wait = min(timing.poll * 4 / 5, turn.map { $0 - clock.now() } ?? timing.poll)
-    await sleep(wait, orUntil: looks, after: version)
+    await pause(wait, orUntil: looks, after: version)
   }
 
-  /// Sleeps for so long, or until there is a reason not to.
-  private func sleep(_ time: Duration, orUntil changes: Changes, after version: Int) async {
+  /// Waits for so long, or until there is a reason not to.
+  private func pause(_ time: Duration, orUntil changes: Changes, after version: Int) async {
     guard time > .zero else { return }
     await withTaskGroup { group in
       group.addTask { [clock] in _ = await clock.sleep(time) }
@@ -338,7 +338,7 @@ public actor AgentHost {
       let (now, version) = (clock.now(), changes.version)
       let next = min(leases.nextInstant ?? .seconds(3600), now + timing.renewal)
       // A pause may begin meanwhile that is over before that.
-      await sleep(max(.milliseconds(1), next - now), orUntil: changes, after: version)
+      await pause(max(.milliseconds(1), next - now), orUntil: changes, after: version)
       let passed = clock.now()
       let due = leases.pass(to: passed)
       starts += due
