@@ -8,6 +8,7 @@ extension DurableSession {
   /// Attaches until the session is over for this client.
   func carryAll() async {
     var progress = AttachProgress()
+    var refusals = RefusalRetry(configuration.refusalPauses)
     var last: ByteChannelEnding?
     do throws(AppError) {
       if let spec = configuration.start { try SessionFailure.requireFit(spec) }
@@ -15,7 +16,14 @@ extension DurableSession {
         let command = nextCommand()
         let channel = try await nextChannel(command.text, last)
         let ending = try await carry(over: channel, command)
-        guard try goesOn(after: ending, &progress) else { break }
+        if isWelcome { refusals = RefusalRetry(configuration.refusalPauses) }
+        do throws(AppError) {
+          guard try goesOn(after: ending, &progress) else { break }
+        } catch {
+          // A shell that cannot start it has no process left, for instance.
+          guard mayBeRefused(ending) else { throw error }
+          try await refusals.wait(after: error)
+        }
         last = ending
         sink.yield(.suspended(ending))
       }
@@ -176,6 +184,16 @@ extension DurableSession {
         host: configuration.host, reason: "its attachments end as soon as they begin")
     }
     return true
+  }
+
+  /// Whether the host, on which the session was attached before, did not run `bridge-host` this
+  /// time, and has one.
+  private func mayBeRefused(_ ending: ByteChannelEnding) -> Bool {
+    // One that ends well is another program than it is asked for.
+    guard case .finished(let status) = ending, status != 0, machine.welcome != nil, !isWelcome,
+      !isLeaving
+    else { return false }
+    return !answer.hasBegun && !SessionFailure.saysMissing(answer.preamble)
   }
 
   /// Whether this attachment has failed by its haste; the next one waits for the greeting. Only

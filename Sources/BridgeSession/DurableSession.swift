@@ -42,6 +42,9 @@ public actor DurableSession {
     /// dialed for ever.
     package var unheard: UnheardLinks?
 
+    /// The pauses of an attached session whose host refuses it, or cannot run `bridge-host`.
+    package var refusalPauses = RefusalRetry.usual
+
     /// Where the program is: for one that was to be started before.
     package var place = StartPlace()
 

@@ -1,7 +1,7 @@
 package import BridgeErrors
 
-/// How long a session waits for a host that has run it before and refuses its next channel: an
-/// account may be short of processes for a moment.
+/// How long a session waits for a host that has run it before and refuses its next channel, or does
+/// not run `bridge-host` there: an account may be short of processes for a moment.
 package struct RefusalRetry: Sendable {
   private var pauses: ArraySlice<Duration>
 
@@ -18,7 +18,7 @@ package struct RefusalRetry: Sendable {
   /// - Throws: `error` where that would change nothing, or was done for long enough; `cancelled`.
   package mutating func wait(after error: AppError) async throws(AppError) {
     switch error {
-    case .sshConnectionFailed, .sshServerBusy: break
+    case .sshConnectionFailed, .sshServerBusy, .durableSessionHostUnusable: break
     case _: throw error
     }
     guard let pause = pauses.popFirst() else { throw error }

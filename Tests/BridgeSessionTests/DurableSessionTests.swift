@@ -84,6 +84,29 @@ struct DurableSessionFailureTests {
             + "`bridgectl install` replaces it"))
   }
 
+  /// Its account has no process left for a moment, or for longer than is waited. The first time is
+  /// not counted: the hello was on its way, and another program may have read it.
+  @Test(arguments: [3, 4])
+  func aHostThatHasRunASessionAndCannotNowIsAskedAgain(failures: Int) async throws {
+    let (welcome, fail) = (
+      { @Sendable (channel: ScriptedChannel) in
+        channel.greet()
+        channel.hangUp()
+      },
+      { @Sendable (channel: ScriptedChannel) in
+        channel.send(Array("bash: fork: Resource temporarily unavailable\n".utf8))
+        channel.hangUp()
+      }
+    )
+    let host = ScriptedHost(
+      ending: .finished(status: 254), welcome, fail, fail, fail,
+      failures < 4 ? welcome : fail)
+    let session = host.session { $0.refusalPauses = [.zero, .zero] }
+    let error = await failure { try await session.exitStatus() }
+    #expect(await host.channels.count == 5)
+    #expect(error?.caseName == (failures < 4 ? "networkUnavailable" : "durableSessionHostUnusable"))
+  }
+
   @Test func aHostThatBreaksTheProtocolIsLeft() async throws {
     let host = ScriptedHost { channel in
       channel.greet()
