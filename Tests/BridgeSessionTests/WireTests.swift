@@ -167,4 +167,17 @@ import Testing
     #expect(throws: AnswerReader.Failure.self) { try reader.next() }
     #expect(throws: AnswerReader.Failure.self) { try reader.next() }
   }
+
+  /// It is over soon, and nothing is to be remembered of the host.
+  @Test(arguments: [
+    ("bash: fork: retry: Die Ressource ist zur Zeit nicht verfügbar", true),
+    ("/bin/sh: 1: Cannot fork", true), ("zsh: fork failed: resource temporarily unavailable", true),
+    ("No more processes.", true), ("sh: error: Cannot allocate memory", true),
+    ("This account is currently not available.", false), ("backup: 3 files", false),
+  ])
+  func aShellWithoutProcessesIsAShortage(printed: String, isShortage: Bool) {
+    let error = SessionFailure.unanswered(
+      status: 254, printed: Array(printed.utf8), hasBegun: false, host: "build")
+    #expect(SessionFailure.isOfAShortage(error) == isShortage)
+  }
 }

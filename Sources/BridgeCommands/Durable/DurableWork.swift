@@ -394,7 +394,8 @@ final class DurableWork: LinkWork {
     let isLost = await connection.lastFailure != nil
     switch await session.absence {
     case .lostLinks: context.remember(.absent, connection)
-    case .noHost: if !isLost { context.remember(.absent, connection) }
+    case .noHost:
+      if !isLost, !SessionFailure.isOfAShortage(error) { context.remember(.absent, connection) }
     case .silence: if !isLost { context.remember(.silent, connection) }
     case .declined, nil: return
     }

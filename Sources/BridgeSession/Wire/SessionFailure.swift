@@ -160,6 +160,19 @@ package enum SessionFailure {
     if case .durableSessionHostUnusable(_, notInstalled) = error { true } else { false }
   }
 
+  /// Whether an error quotes a shell that could start no program: that is over once the account has
+  /// processes or memory again, and says nothing of what is installed.
+  package static func isOfAShortage(_ error: AppError) -> Bool {
+    guard case .durableSessionHostUnusable(_, let reason) = error else { return false }
+    let text = reason.lowercased()
+    return shortages.contains { text.contains($0) }
+  }
+
+  /// The words of bash, dash and zsh, of tcsh, and of the C library (EAGAIN, ENOMEM).
+  private static let shortages = [
+    "fork", "no more processes", "resource temporarily unavailable", "cannot allocate memory",
+  ]
+
   /// Whether the error is about one session whose keeper is stopped: others may be used.
   package static func isOfAStoppedKeeper(_ error: AppError) -> Bool {
     guard case .durableSessionHostUnusable(_, let reason) = error else { return false }
