@@ -93,6 +93,10 @@ extension DurableSession {
   /// Whether the host has answered and bytes flow; the link may be dead without a sign of it yet.
   public var isAttached: Bool { machine.phase == .attached }
 
+  /// Whether the host has not answered a signal or another control that this client gave. Of one
+  /// that was left in order all were done before that.
+  package var awaitsControl: Bool { machine.awaitsControl && farewell != .isOver }
+
   /// Waits until all input below `offset` was written to the program.
   ///
   /// - Throws: `sshConnectionFailed` when the program ended before; why the session is over for

@@ -37,7 +37,7 @@ extension DurableWork {
   }
 
   /// Whether a signal ends the program that this run has started.
-  private var kills: Bool { isOwn && context.request.onInterrupt == .kill }
+  var kills: Bool { isOwn && context.request.onInterrupt == .kill }
 
   /// A program on a terminal has its Ctrl-C from the keyboard.
   func interrupt() async -> Bool {
@@ -166,12 +166,24 @@ extension DurableWork {
     let limit = Duration.seconds(2)
     if !isComplete {
       await session.detach()
+      await noteUnansweredInterrupt(of: session)
     } else if await leavesUnanswered {
       await session.closeWithLink(within: limit)
     } else {
       await session.close(within: limit)
     }
     await streams?.close()
+  }
+
+  /// An interrupt that was passed on and has no answer may end the program yet.
+  private func noteUnansweredInterrupt(of session: DurableSession) async {
+    guard await session.awaitsControl else { return }
+    state.withLock { state in
+      switch state.interruption {
+      case .passedOn, .waits: if !state.isGone { state.fate = .asked }
+      case .none, .hangsUp: break
+      }
+    }
   }
 
   /// Whether a round trip is worth leaving without the answer, and the link allows it.

@@ -241,9 +241,11 @@ final class DurableWork: LinkWork {
       {
         // Asking once more would run a forced command once more.
         if isMissing { context.remember(.absent, connection) }
-        if SessionFailure.isOfSilence(error) { context.remember(.silent, connection) }
+        if SessionFailure.isOfSilence(error) {
+          context.remember(.silent, isProven: false, connection)
+        }
         sayItRunsPlainly(
-          because: error, isMissing: isMissing, wasThere: finding == .present)
+          because: error, isMissing: isMissing, wasThere: finding?.wasThere == true)
         return false
       }
       if failure != nil, let error = unheard.lose(host: context.settings.givenHost) {
@@ -260,7 +262,7 @@ final class DurableWork: LinkWork {
   private func asks(knowing finding: HostMemory.Finding?) -> Bool {
     guard case .start(let spec, isOptional: true) = target, spec.name == nil else { return true }
     switch finding {
-    case .present: return true
+    case .present, .doubted: return true
     case .absent, .silent: return false
     case nil: return spec.kind == .terminal
     }
@@ -268,7 +270,7 @@ final class DurableWork: LinkWork {
 
   /// How long the host may be silent before `bridge-host` answers: briefly where there may be none.
   private func answerLimit(knowing finding: HostMemory.Finding?) -> Duration {
-    let limit = isOptional && finding != .present ? Self.unlikelyLimit : Self.likelyLimit
+    let limit = isOptional && finding?.wasThere != true ? Self.unlikelyLimit : Self.likelyLimit
     return context.request.timeout.map { min($0, limit) } ?? limit
   }
 
@@ -353,11 +355,14 @@ final class DurableWork: LinkWork {
     } catch {
       if case .durableSessionNotFound = error, returned.current != nil { return await runAgain() }
       let newest = state.withLock { $0.newest }
-      let wasThere = newest.map { context.finding(memory, about: $0) } == .present
+      let wasThere = newest.flatMap { context.finding(memory, about: $0) }?.wasThere == true
       await remember(session, error)
       guard await mayRunPlainly(session, error) else { return await fail(error) }
       let isUnusable = if case .durableSessionHostUnusable = error { true } else { false }
-      let isMissing = await session.absence == .noHost
+      // Where it was, that something ended before it could answer is news.
+      let isMissing =
+        await session.absence == .noHost
+        && (!wasThere || SessionFailure.isOfNoHostProgram(error))
       sayItRunsPlainly(because: error, isMissing: isUnusable && isMissing, wasThere: wasThere)
       mode.set(.plain)
       return await plain.run()
@@ -395,8 +400,10 @@ final class DurableWork: LinkWork {
     switch await session.absence {
     case .lostLinks: context.remember(.absent, connection)
     case .noHost:
-      if !isLost, !SessionFailure.isOfAShortage(error) { context.remember(.absent, connection) }
-    case .silence: if !isLost { context.remember(.silent, connection) }
+      guard !isLost, !SessionFailure.isOfAShortage(error) else { return }
+      let isProven = SessionFailure.isOfNoHostProgram(error) || SessionFailure.isOfAnother(error)
+      context.remember(.absent, isProven: isProven, connection)
+    case .silence: if !isLost { context.remember(.silent, isProven: false, connection) }
     case .declined, nil: return
     }
   }
@@ -487,7 +494,7 @@ final class DurableWork: LinkWork {
     case .failed(let error): await fail(error)
     case .outputClosed:
       // As with SSH, a command whose output has no reader any more does not go on forever.
-      if isOwn, welcome.kind == .pipes { await hangUp(session) }
+      if isOwn, welcome.kind == .pipes || kills { await hangUp(session) }
       context.finish(context.outputEnding)
     case .left: return
     }

@@ -8,7 +8,7 @@ import FoundationEssentials
 /// for it runs a forced command where the account has one, so it is not sent without a reason.
 ///
 /// What is remembered wrongly costs one request, or a run without a durable session, and nothing
-/// else.
+/// else. One failure is no proof: a host that had it is asked once more.
 package struct HostMemory: Sendable, Equatable {
   /// A way into a host. Another key of the host is another host; another key of the user's may have
   /// a forced command, which says nothing of the account.
@@ -29,6 +29,8 @@ package struct HostMemory: Sendable, Equatable {
   package enum Finding: String, Sendable, CaseIterable {
     /// `bridge-host` answered.
     case present
+    /// It did, and the last time something ended before it could. Is followed by any other.
+    case doubted
     /// The host said that there is none, or ended the command that looks for it.
     case absent
     /// Nothing answered in time.
@@ -37,13 +39,16 @@ package struct HostMemory: Sendable, Equatable {
     /// How long it is believed, in seconds; nil until something else is found.
     fileprivate var age: UInt64? {
       switch self {
-      case .present: nil
+      case .present, .doubted: nil
       // It may be installed from another machine.
       case .absent: 86_400
       // The host may only have been busy.
       case .silent: 3_600
       }
     }
+
+    /// Whether the host had it the last time that it answered.
+    package var wasThere: Bool { self == .present || self == .doubted }
   }
 
   private struct Entry: Equatable {
@@ -87,7 +92,13 @@ package struct HostMemory: Sendable, Equatable {
   }
 
   /// Records what was found; false where that was known.
-  package mutating func record(_ finding: Finding, at entrance: Entrance, now: UInt64) -> Bool {
+  ///
+  /// - Parameter isProven: whether it is no failure of a moment, of a login or an account.
+  package mutating func record(
+    _ found: Finding, isProven: Bool = true, at entrance: Entrance, now: UInt64
+  ) -> Bool {
+    let isDoubt = !isProven && self.finding(at: entrance, now: now) == .present
+    let finding = isDoubt ? .doubted : found
     if finding == .present, self.finding(at: entrance, now: now) == finding { return false }
     entries.removeAll { $0.entrance == entrance }
     entries.append(Entry(entrance: entrance, finding: finding, time: now))
@@ -111,10 +122,10 @@ package struct HostMemory: Sendable, Equatable {
   /// Changes the file at `path` to hold what was found, whole or not at all. Of two runs at the
   /// same time one may win: the other one finds it out again.
   package static func record(
-    _ finding: Finding, at entrance: Entrance, now: UInt64, in path: String
+    _ finding: Finding, isProven: Bool = true, at entrance: Entrance, now: UInt64, in path: String
   ) {
     var memory = read(path)
-    guard memory.record(finding, at: entrance, now: now) else { return }
+    guard memory.record(finding, isProven: isProven, at: entrance, now: now) else { return }
     StateFile.write(memory.text, to: path)
   }
 }
@@ -143,8 +154,11 @@ extension RunContext {
   }
 
   /// Records what was found on the host of a connection.
-  func remember(_ finding: HostMemory.Finding, _ connection: SSHConnection) {
+  func remember(
+    _ finding: HostMemory.Finding, isProven: Bool = true, _ connection: SSHConnection
+  ) {
     guard let entrance = entrance(of: connection) else { return }
-    HostMemory.record(finding, at: entrance, now: WallClock.seconds, in: memoryPath)
+    HostMemory.record(
+      finding, isProven: isProven, at: entrance, now: WallClock.seconds, in: memoryPath)
   }
 }

@@ -47,6 +47,7 @@ package enum CommandAdvice {
     for error: AppError, in context: FailureContext? = nil, ofJumpHost: Bool = false
   ) -> Row? {
     let row = row(ofHost: error, in: context)
+    if ofJumpHost, row != nil, case .sshTimeout = error, context != nil { return ofTimeOnTheWay }
     guard ofJumpHost, let options = row?.options, !options.isDisjoint(with: ofTheHostAlone) else {
       return row
     }
@@ -132,13 +133,20 @@ package enum CommandAdvice {
 
   package static let withoutTerminal: Row = "`-T` asks for no terminal."
 
-  private static let ofLogin = "`--login-timeout` sets the time."
+  private static let ofLogin =
+    "`--login-timeout` sets the time, and `--timeout` that of all of a dial."
+
+  private static let ofTimeOnTheWay: Row = """
+    ConnectTimeout sets the time, in ssh_config by the name of the jump host.
+    """
 
   /// What sets the time that a host had in this phase; nil where nothing does.
   private static func row(ofTimeIn phase: ConnectionPhase) -> Row? {
     switch phase {
     case .resolve, .dial, .banner, .keyExchange, .hostKey:
-      "ConnectTimeout sets the time, by `-o` or in ssh_config."
+      """
+      ConnectTimeout sets the time, by `-o` or in ssh_config, and `--timeout` that of all of a dial.
+      """
     case .authenticate: Row(ofLogin)
     case .openChannel, .execute, .upgrade, .close: nil
     case .stream: "`--dead-after` sets the time."

@@ -207,16 +207,18 @@ final class PlainWork: LinkWork {
   }
 
   private func endUnknown(_ error: AppError?, _ failure: FailureContext?) {
-    if context.request.recovery.isIdempotent {
-      context.reporter.log("bridgectl: the input was too long to be replayed to another run.")
-    }
     if context.request.command != nil { showHint() }
-    context.finish(
-      .failure(
-        CommandFailure(
-          error: error ?? .sshOutcomeUnknown(command: context.request.command ?? ""),
-          context: failure, endsSession: true)))
+    var ending = CommandFailure(
+      error: error ?? .sshOutcomeUnknown(command: context.request.command ?? ""),
+      context: failure, endsSession: true)
+    if context.request.recovery.isIdempotent { ending.remedy = Self.ofLongInput }
+    context.finish(.failure(ending))
   }
+
+  private static let ofLongInput: CommandAdvice.Row = """
+    Its input was too long to be kept for another run (4 MiB are): run it again yourself, where \
+    that does no harm.
+    """
 
   /// Whether the next generation may have what this one had: an interactive shell, or a
   /// command that does no harm and gets all of its input once more.

@@ -110,13 +110,21 @@ package enum SessionFailure {
     } else {
       let subject =
         status == 0
-        ? "its account runs another program than it is asked for, which"
+        ? "\(otherProgram), which"
         : "the command that runs bridge-host"
       let mayBeDamaged = status == 0 ? text.isEmpty : status == nil || saysBroken(status)
       let cause = saysBroken(status) || !text.isEmpty ? damaged : redirected
       reason = "\(subject) ended \(end)\(said)" + (mayBeDamaged ? "; \(cause)" : "")
     }
     return .durableSessionHostUnusable(host: host, reason: reason)
+  }
+
+  private static let otherProgram = "its account runs another program than it is asked for"
+
+  /// Whether the command that runs `bridge-host` ended well, without an answer.
+  package static func isOfAnother(_ error: AppError) -> Bool {
+    guard case .durableSessionHostUnusable(_, let reason) = error else { return false }
+    return reason.hasPrefix(otherProgram)
   }
 
   /// A cause that looks like several others.
@@ -196,8 +204,9 @@ package enum SessionFailure {
   /// The error of a session that was attached: `bridge-host` was there then, and installing another
   /// one would not be its own.
   package static func ofAttached(_ error: AppError) -> AppError {
-    guard case .durableSessionHostUnusable(let host, notInstalled) = error else { return error }
-    return .durableSessionHostUnusable(host: host, reason: gone)
+    guard case .durableSessionHostUnusable(let host, let reason) = error else { return error }
+    return .durableSessionOutcomeUnknown(
+      host: host, reason: reason == notInstalled ? gone : "\(reason). The session may still run")
   }
 
   private static let gone =

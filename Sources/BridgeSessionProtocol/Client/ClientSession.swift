@@ -165,6 +165,8 @@ public struct ClientSession: Sendable {
   var inputCursor: UInt64 = 0
   var controls: [PendingControl] = []
   var lastControl: UInt64 = 0
+  /// Whether a control is not known to be executed.
+  package var awaitsControl: Bool { !controls.isEmpty }
   /// All controls up to this number were executed.
   package internal(set) var controlsDone: UInt64 = 0
   /// The last control that was sent in this attachment.

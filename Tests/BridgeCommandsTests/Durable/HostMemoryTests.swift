@@ -43,6 +43,22 @@ import Testing
     #expect(memory.finding(at: way("c"), now: 1 << 40) == .present)
   }
 
+  /// nologin(5), a start-up file that ends the shell, a host that was slow: for a moment.
+  @Test(arguments: [HostMemory.Finding.absent, .silent])
+  func oneFailureOfAHostThatHadItIsNoProof(found: HostMemory.Finding) {
+    var memory = HostMemory()
+    _ = memory.record(found, isProven: false, at: way("other"), now: 100)
+    #expect(memory.finding(at: way("other"), now: 101) == found)
+    _ = memory.record(.present, at: way("a"), now: 100)
+    for expected in [HostMemory.Finding.doubted, found] {
+      _ = memory.record(found, isProven: false, at: way("a"), now: 101)
+      #expect(memory.finding(at: way("a"), now: 102) == expected)
+    }
+    _ = memory.record(.present, at: way("a"), now: 103)
+    _ = memory.record(found, at: way("a"), now: 104)
+    #expect(memory.finding(at: way("a"), now: 105) == found)
+  }
+
   @Test func theTextOfTheFileIsReadAgain() {
     var memory = HostMemory()
     for user in ["me", "a user", "ü\n", "%20"] {

@@ -75,6 +75,9 @@ import Testing
     #expect(CommandAdvice.row(for: error, ofJumpHost: true) == CommandAdvice.row(for: error))
     let late = AppError.sshTimeout(seconds: 1)
     #expect(CommandAdvice.row(for: late, ofJumpHost: true) == CommandAdvice.row(for: late))
+    let silent = FailureContext(kind: .silent, phase: .keyExchange, host: "h")
+    let words = CommandAdvice.text(for: late, in: silent, ofJumpHost: true)
+    #expect(words == "ConnectTimeout sets the time, in ssh_config by the name of the jump host.")
   }
 
   @Test func anAccountWithoutAShellIsNotMendedByInstalling() throws {
@@ -118,7 +121,7 @@ import Testing
     let text = CommandAdvice.text(for: .sshTimeout(seconds: 9), in: context)
     #expect((text == nil) == (option == nil))
     #expect(text?.contains(option ?? "") != false)
-    #expect(text?.contains("`--timeout`") != true)
+    #expect(text?.contains("`--timeout` sets the time.") != true)
   }
 
   @Test func theyAreInTheEventTheBannerAndThePage() throws {
@@ -169,7 +172,7 @@ import Testing
     // It was there a moment ago, and keeps what runs.
     let attached = SessionFailure.ofAttached(unusable(SessionFailure.notInstalled))
     #expect("\(attached)".contains("is its home directory on a disk that is away?"))
-    #expect(CommandAdvice.row(for: attached)?.command == nil)
+    #expect(CommandAdvice.row(for: attached)?.command == "bridgectl sessions HOST")
     let forced = SessionFailure.unanswered(
       status: 0, printed: Array("hello\n".utf8), hasBegun: false, host: "h")
     #expect(CommandAdvice.text(for: forced) == "`--durable=never` of `connect` does without it.")

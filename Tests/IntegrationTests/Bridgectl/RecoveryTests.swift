@@ -234,7 +234,7 @@ import Testing
         let isWhole = arrived == Data(input)
         #expect(isWhole)
       } else {
-        #expect(outcome.error.contains("the input was too long to be replayed to another run"))
+        #expect(outcome.error.contains("input was too long to be kept for another run"))
       }
       await proxy.stop()
     }

@@ -120,9 +120,9 @@ import Testing
       let outcome = try await run(server, home)
       #expect(outcome.code == status, "\(outcome.error)")
       #expect(outcome.text.hasPrefix("invalid autocommand \"echo run"), "\(outcome.error)")
-      // It is known now: it is asked for no session again.
-      _ = try await run(server, home)
-      #expect(logins(folder) == 3)
+      // It is known now, where it is no failure of a moment, or has failed twice.
+      for _ in 0..<2 { _ = try await run(server, home) }
+      #expect(logins(folder) == (status == 0 ? 4 : 5))
       for verb in ["sessions", "install"] {
         let asked = try await home.run([verb] + server.link(home) + ["127.0.0.1"])
         #expect(asked.code == 78, "\(verb): \(asked.error)")
@@ -200,6 +200,20 @@ import Testing
       let before = logins(folder)
       #expect(try await run(server, home).text == "session \n")
       #expect(logins(folder) == before + 1)
+    }
+  }
+
+  /// nologin(5), or a start-up file that ends the shell: the next run is durable again.
+  @Test func whatEndsALoginForAMomentIsNotRemembered() async throws {
+    let login = #"[ ! -e "$HOME/broken" ] || exit 3; \#(Self.goesOn)"#
+    try await withLogin(login) { server, home, folder in
+      let broken = "\(folder.path)/broken"
+      #expect(try await run(server, home).text == "session yes\n")
+      try Data().write(to: URL(filePath: broken))
+      let outcome = try await run(server, home)
+      #expect(outcome.code == 3 && outcome.error.contains("ends with its link"), "\(outcome.error)")
+      try FileManager.default.removeItem(atPath: broken)
+      #expect(try await run(server, home).text == "session yes\n")
     }
   }
 
