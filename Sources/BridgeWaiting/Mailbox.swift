@@ -42,7 +42,8 @@ public final class Mailbox<Element: Sendable>: Sendable {
     @usableFromInline var weight = 0
     @usableFromInline var reader: Reader?
     @usableFromInline var end: Result<Void, AppError>?
-    @usableFromInline var isDiscarding = false
+    /// What does not fit into so much is dropped: all of it at 0.
+    @usableFromInline var keeps = Int.max
     /// The producer has learned that there is no space, and waits.
     @usableFromInline var isProducerHeld = false
     /// Elements that were taken since the reader last waited.
@@ -163,10 +164,13 @@ extension Mailbox {
     return try await reader.value { self.dismiss(reader) }.get()
   }
 
+  /// Drops what comes and does not fit into so much.
+  @inlinable public func discard(beyond limit: Int) { state.withLock { $0.keeps = limit } }
+
   /// Drops what is there and what comes.
   @inlinable public func discard() {
     let makesSpace = state.withLock { state in
-      state.isDiscarding = true
+      state.keeps = 0
       state.arrived = []
       state.leaving = []
       state.weight = 0
@@ -187,8 +191,9 @@ extension Mailbox {
 
 extension Mailbox.State {
   @inlinable mutating func store(_ element: Element, _ rule: Mailbox<Element>.Rule) {
-    if isDiscarding || end != nil { return }
-    weight += rule.weight(element)
+    let more = rule.weight(element)
+    guard end == nil, keeps > 0, more <= keeps - weight else { return }
+    weight += more
     if let join = rule.join, let last = arrived.indices.last, join(&arrived[last], element) {
       return
     }

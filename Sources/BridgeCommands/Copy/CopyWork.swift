@@ -379,7 +379,7 @@ final class CopyWork: LinkWork {
   func logNoShell() {
     reporter.log(
       "bridgectl: cp needs a shell there, and no command of it was run: the account has none "
-        + "(SFTP only, a forced command, a restricted shell), or a start-up file ends it.")
+        + "(SFTP only, a forced command, a restricted shell), or its login ends before.")
   }
 
   var endsAtOnce: AppError {

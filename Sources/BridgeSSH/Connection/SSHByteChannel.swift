@@ -1,15 +1,31 @@
 public import BridgeErrors
 public import BridgeTransport
+import BridgeWaiting
 
-/// A command on an SSH connection as a byte channel: standard input and standard output.
-struct SSHByteChannel: ByteChannel {
-  let channel: SSHChannel
-  let connection: SSHConnection
+/// A command on an SSH connection as a byte channel: standard input and standard output. Where it
+/// ends without any output, what standard error has of it: a login that runs no command says there
+/// why (nologin(8), an expired password, a shell without processes).
+final class SSHByteChannel: ByteChannel {
+  private let channel: SSHChannel
+  private let connection: SSHConnection
+  private let hasRead = Mutex(false)
+
+  init(channel: SSHChannel, connection: SSHConnection) {
+    (self.channel, self.connection) = (channel, connection)
+    channel.standardError.mailbox.discard(beyond: Self.longestComplaint)
+  }
+
+  private static let longestComplaint = 1 << 10
 
   func read() async throws(AppError) -> [UInt8]? {
     // Iterators of one stream share its bytes.
-    let iterator = channel.standardOutput.makeAsyncIterator()
-    return try await iterator.next()
+    let bytes = try await channel.standardOutput.makeAsyncIterator().next()
+    let wasRead = hasRead.withLock { hasRead in
+      defer { hasRead = true }
+      return hasRead
+    }
+    guard bytes == nil, !wasRead else { return bytes }
+    return try await channel.standardError.makeAsyncIterator().next()
   }
 
   func write(_ bytes: [UInt8]) async throws(AppError) { try await channel.write(bytes) }
@@ -45,9 +61,7 @@ extension SSHConnection: ByteChannelSource {
   public nonisolated func channel(
     running command: String
   ) async throws(AppError) -> any ByteChannel {
-    let channel = try await execute(command)
-    channel.standardError.discard()
-    return SSHByteChannel(channel: channel, connection: self)
+    SSHByteChannel(channel: try await execute(command), connection: self)
   }
 
   /// What ended the connection, for what does not depend on one command; nil while nothing has.

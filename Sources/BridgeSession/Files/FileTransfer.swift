@@ -242,7 +242,11 @@ package actor FileTransfer {
     }
     let isOld = [64, 66, 78].contains(status)
     let program = plain == nil ? "bridge-host" : "a shell without it"
-    let reason = isOld ? "its bridge-host is too old for it" : "\(program) ended with \(status)"
+    let text = String(decoding: printed, as: UTF8.self).trimmedLines
+    let reason =
+      isOld
+      ? "its bridge-host is too old for it"
+      : "\(program) ended with \(status)\(text.isEmpty ? "" : ": \(text)")"
     return .unavailable(reason: reason, isMissing: isOld)
   }
 

@@ -238,7 +238,7 @@ package enum SessionFailure {
 
 extension String {
   /// Without white space at both ends.
-  fileprivate var trimmedLines: String {
+  var trimmedLines: String {
     guard let first = firstIndex(where: { !$0.isWhitespace }),
       let last = lastIndex(where: { !$0.isWhitespace })
     else { return "" }
