@@ -271,8 +271,9 @@ let package = Package(
       name: "BridgeSessionTests",
       dependencies: [
         "BridgeAgentHost", "BridgeErrors", "BridgeFaults", "BridgeReactor", "BridgeRecovery",
-        "BridgeSSH", "BridgeSession", "BridgeSessionProtocol", "BridgeStore", "BridgeSupervision",
-        "BridgeTestKit", "BridgeTransport", "BridgeWaiting", "bridge-host",
+        "BridgeSSH", "BridgeSession", "BridgeSessionProtocol", "BridgeStore", "BridgeStoreSQLite",
+        "BridgeSupervision", "BridgeTestKit", "BridgeTransport", "BridgeWaiting",
+        "BridgeWebSocket", "bridge-host",
       ]),
     .target(
       name: "BridgeAgentHost",

@@ -47,6 +47,15 @@ private final class TakenLines: Sendable {
     changes.announce()
   }
 
+  /// The oldest line, where that is there and meets the condition.
+  func next(where isTaken: (Taken) -> Bool) -> Taken? {
+    let line = state.withLock { state in
+      state.lines.first.map(isTaken) == true ? state.lines.popFirst() : nil
+    }
+    if line != nil { changes.announce() }
+    return line
+  }
+
   /// The oldest line; nil after the last one.
   func next() async throws(AppError) -> Taken? {
     while true {
@@ -69,11 +78,25 @@ extension MessageOutbox {
   /// and the end of the line.
   /// - Parameters:
   ///   - lines: made with `commits: .whenCalled`: a line that is on its way has not arrived.
-  ///   - text: what is sent for a line; nil for nothing.
-  /// - Throws: why the session is over for this client; `validationError` for lines that commit by
-  ///   themselves; `cancelled`, also when the outbox is closed.
+  ///   - text: what is sent for a line; nil for nothing. What it throws ends the delivery before
+  ///     this line.
+  /// - Throws: why the session is over for this client; what `text` throws; `validationError` for
+  ///   lines that commit by themselves; `cancelled`, also when the outbox is closed.
   public func deliver(
-    _ lines: SessionLines, as text: @escaping @Sendable (SessionLine) -> String?
+    _ lines: SessionLines,
+    as text: @escaping @Sendable (SessionLine) async throws(AppError) -> String?
+  ) async throws(AppError) {
+    try await deliver(lines, as: text) { _ in }
+  }
+
+  /// Likewise.
+  ///
+  /// - Parameter arrived: is given the last of the lines that have arrived by now, before these are
+  ///   committed; none of them is where it throws.
+  func deliver(
+    _ lines: SessionLines,
+    as text: @escaping @Sendable (SessionLine) async throws(AppError) -> String?,
+    arrived: @escaping @Sendable (SessionLine) async throws(AppError) -> Void
   ) async throws(AppError) {
     guard lines.commits == .whenCalled else {
       throw .validationError(
@@ -89,10 +112,7 @@ extension MessageOutbox {
       }
       group.addTask {
         await Self.result { () async throws(AppError) in
-          while let (number, line) = try await taken.next() {
-            if let number { try await self.untilDelivered(number) }
-            await lines.commit(line)
-          }
+          try await self.commitAll(lines, of: taken, arrived)
         }
       }
       var result = Result<Void, AppError>.success(())
@@ -107,15 +127,31 @@ extension MessageOutbox {
   }
 
   private func takeAll(
-    _ lines: SessionLines, as text: @Sendable (SessionLine) -> String?, into taken: TakenLines
+    _ lines: SessionLines, as text: @Sendable (SessionLine) async throws(AppError) -> String?,
+    into taken: TakenLines
   ) async throws(AppError) {
     let session = lines.session.configuration.attachment.session
     for try await line in lines {
       var number: Int?
-      if let text = text(line) {
+      if let text = try await text(line) {
         number = try await take(OutboxMessage(id: "\(session)-\(line.place)", text: text))
       }
       try await taken.append((number, line))
+    }
+  }
+
+  /// Commits lines as they arrive, together those that have.
+  private func commitAll(
+    _ lines: SessionLines, of taken: TakenLines,
+    _ arrived: @Sendable (SessionLine) async throws(AppError) -> Void
+  ) async throws(AppError) {
+    while var (number, line) = try await taken.next() {
+      if let number { try await untilDelivered(number) }
+      while let next = taken.next(where: { $0.number.map(isDelivered) ?? true }) {
+        (number, line) = next
+      }
+      try await arrived(line)
+      await lines.commit(line)
     }
   }
 

@@ -101,6 +101,8 @@ public actor MessageOutbox {
     throw .cancelled
   }
 
+  func isDelivered(_ number: Int) -> Bool { queue.isDelivered(number) }
+
   func untilDelivered(_ number: Int) async throws(AppError) {
     guard !queue.isDelivered(number) else { return }
     guard !isClosed else { throw .cancelled }

@@ -83,7 +83,7 @@ public enum SessionSignal: String, Sendable, CaseIterable {
 }
 
 /// How a program ended.
-public enum ProgramEnd: Sendable, Equatable {
+public enum ProgramEnd: Sendable, Hashable, Codable {
   /// It returned a status.
   case exited(status: UInt8)
   /// A signal ended it (Linux number).

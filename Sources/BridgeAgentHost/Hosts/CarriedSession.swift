@@ -1,0 +1,159 @@
+public import BridgeErrors
+public import BridgeSession
+public import BridgeSessionProtocol
+import BridgeStore
+import BridgeWaiting
+
+/// The durable session of an agent that this host carries, joined with the agent's store.
+///
+///     try await host.run { agent throws(AppError) in
+///       if try agent.end() == nil {
+///         let session = try await agent.session(on: machine, running: "make test")
+///         try await session.deliver(through: outbox) { line in line.text }
+///       }
+///       try await agent.rest()
+///     }
+///
+/// What may be killed at any time: the application, its host, the connections, the peer of the
+/// outbox. The program is started once; each of its lines arrives, a second time only under the
+/// same id; its end is in the store.
+public struct CarriedSession: Sendable {
+  /// The agent.
+  public let agent: CarriedAgent
+  /// Its session.
+  public let session: DurableSession
+  /// Behind which line its output begins; nil for the first.
+  let start: LinePoint?
+
+  /// Delivers the session's output, line by line, until its program has ended, and stores how.
+  ///
+  /// A line that has arrived is in the store, under the agent's lease, before the host of the
+  /// session may give it up: what had not arrived is read again after a restart, and sent under the
+  /// same id. The end is stored behind all lines, and the session is removed then. Where this
+  /// throws, or is canceled, this client leaves the session and the program goes on.
+  ///
+  /// - Parameters:
+  ///   - outbox: what the lines are delivered through; many agents may share one.
+  ///   - input: what the program reads first: written once, whatever restarts. The same in each
+  ///     call.
+  ///   - approvals: whose answers to this agent are written to its program, each once. Nothing else
+  ///     writes to the session meanwhile.
+  ///   - limit: the longest line that is delivered as one, in bytes.
+  ///   - text: what is sent for a line; nil for nothing.
+  ///   - last: what is sent behind all lines, when the program has ended; nil for nothing.
+  /// - Returns: how the program ended; also that this is not known, and why.
+  /// - Throws: why the session is over for this client; as `CarriedAgent.write`; what `text`
+  ///   throws; `cancelled`, also when the outbox is closed.
+  @discardableResult
+  public func deliver(
+    through outbox: MessageOutbox, input: [UInt8] = [], answering approvals: Approvals? = nil,
+    limit: Int = 1 << 20,
+    as text: @escaping @Sendable (SessionLine) async throws(AppError) -> String?,
+    last: (ProgramEnd) -> String? = { _ in nil }
+  ) async throws(AppError) -> ProgramEnd {
+    do throws(AppError) {
+      _ = try await session.attach()
+      try await keepStart()
+      try await carry(input, approvals) { () async throws(AppError) in
+        let lines = session.lines(limit: limit, after: start, commits: .whenCalled)
+        try await outbox.deliver(lines, as: text) { line async throws(AppError) in
+          try await keep(line, of: lines)
+        }
+      }
+      let end = try await ending()
+      // A program that has ended asks nothing any more.
+      for question in await approvals?.pending ?? [] where question.id.agent == agent.name {
+        try await approvals?.cancel(question.id, by: .agent)
+      }
+      if let text = last(end) {
+        let id = session.configuration.attachment.session
+        try await outbox.deliver(text, id: "\(id)-end")
+      }
+      try await agent.keep(end)
+      // Where the end is not known a person may want to look.
+      if end.isUnknown { await session.detach() } else { await session.close() }
+      return end
+    } catch {
+      await session.detach()
+      throw error
+    }
+  }
+
+  // MARK: The store
+
+  /// The program was started: no later host starts it again.
+  private func keepStart() async throws(AppError) {
+    guard start == nil, let output = await session.resumePoint else { return }
+    try await agent.write(.resume(try StoredValue(encoding: LinePoint(output: output))))
+  }
+
+  private func keep(_ line: SessionLine, of lines: SessionLines) async throws(AppError) {
+    guard let point = await lines.point(after: line) else { return }
+    try await agent.write(.resume(try StoredValue(encoding: point)))
+  }
+
+  private func ending() async throws(AppError) -> ProgramEnd {
+    do throws(AppError) {
+      return try await session.exitStatus()
+    } catch {
+      guard let end = await session.ending else { throw error }
+      return end
+    }
+  }
+
+  // MARK: Input
+
+  /// Writes to the program while `body` reads from it.
+  private func carry(
+    _ input: [UInt8], _ approvals: Approvals?,
+    _ body: @escaping @Sendable () async throws(AppError) -> Void
+  ) async throws(AppError) {
+    let result = await withTaskGroup(of: Result<Void, AppError>.self) { group in
+      group.addTask { await Self.result(body) }
+      group.addTask {
+        await Self.result { () async throws(AppError) in
+          try await write(input, at: 0)
+          if let approvals { try await answer(approvals) }
+          // The program's end counts.
+          await Latch().wait()
+          throw .cancelled
+        }
+      }
+      let first = await group.next() ?? .failure(.cancelled)
+      group.cancelAll()
+      return first
+    }
+    try result.get()
+  }
+
+  private func answer(_ approvals: Approvals) async throws(AppError) {
+    try await approvals.deliver(to: agent.name) { record throws(AppError) in
+      let end = await session.inputPoint?.written ?? 0
+      let place = try await approvals.reserve(record.id, at: end)
+      try await write(record.responseLine ?? [], at: place)
+    }
+  }
+
+  /// Writes what the program has not been written before; returns once it has it. A program that
+  /// takes no more input ends, or has: that is seen by its output.
+  private func write(_ bytes: [UInt8], at offset: UInt64) async throws(AppError) {
+    guard !bytes.isEmpty else { return }
+    do throws(AppError) {
+      try await session.deliver(bytes, at: offset)
+    } catch {
+      guard case .sshConnectionFailed = error else { throw error }
+      await Latch().wait()
+      throw .cancelled
+    }
+  }
+
+  private static func result(
+    _ body: () async throws(AppError) -> Void
+  ) async -> Result<Void, AppError> {
+    do throws(AppError) {
+      return .success(try await body())
+    } catch {
+      return .failure(error)
+    }
+  }
+}
