@@ -53,4 +53,8 @@ public struct LinkOptions: Sendable {
     self.attemptLimit = attemptLimit
     self.classify = classify
   }
+
+  /// Options of a connection whose replacement loses nothing, since its work goes on over the next
+  /// one: durable sessions, and the messages of an outbox. Silence ends it early.
+  public static let losesNothing = LinkOptions(liveness: LivenessPolicy(switching: .free))
 }

@@ -151,6 +151,23 @@ struct NamedMachineTests {
     }
   }
 
+  /// To replace it loses nothing: its sessions do not wait as long as a shell would.
+  @Test func aLinkThatFallsSilentIsReplacedSoon() async throws {
+    try await NamedHosts.with(hops: 1) { hosts in
+      try hosts.add("Host *\n  ServerAliveInterval 1\n  ServerAliveCountMax 600\n")
+      let machine = try await RemoteMachine(
+        named: "build", hosts.supervisor,
+        lookup: MachineOptions(files: .file(hosts.file("config"))))
+      let session = hosts.start("read -r line; exit 5", on: machine)
+      _ = try await session.attach()
+      try await hosts.proxy?.inject(.freeze())
+      try await session.deliver(Array("line\n".utf8))
+      #expect(try await session.exitStatus() == .exited(status: 5))
+      await session.close()
+      await machine.close()
+    }
+  }
+
   /// One link to each host on the way, until the last machine behind it is closed.
   @Test func machinesBehindTheSameHopsShareTheirLinks() async throws {
     try await NamedHosts.with(hops: 2) { hosts in

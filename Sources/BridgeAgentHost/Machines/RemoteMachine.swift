@@ -61,7 +61,7 @@ public actor RemoteMachine: ByteChannelSource {
   ///   - make: makes a connection that has not been opened.
   public init(
     _ name: String, at endpoint: Endpoint, _ supervisor: Supervisor<ContinuousClock>,
-    _ options: LinkOptions = LinkOptions(), most: Int = 32, make: @escaping Make
+    _ options: LinkOptions = .losesNothing, most: Int = 32, make: @escaping Make
   ) {
     (self.name, self.supervisor, self.options) = (name, supervisor, options)
     (route, warnings, notes) = (.made(endpoint, make), [], [])
@@ -88,7 +88,7 @@ public actor RemoteMachine: ByteChannelSource {
   ///   cannot be kept, and where only keys of FIDO devices could be offered; `cancelled`.
   public init(
     named name: String, _ supervisor: Supervisor<ContinuousClock>,
-    _ options: LinkOptions = LinkOptions(), lookup: MachineOptions = MachineOptions(),
+    _ options: LinkOptions = .losesNothing, lookup: MachineOptions = MachineOptions(),
     installing installation: HostInstallation = .never, most: Int = 32
   ) async throws(AppError) {
     var request = try HostRequest(named: name)

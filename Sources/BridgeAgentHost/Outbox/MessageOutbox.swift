@@ -7,7 +7,7 @@ import FoundationEssentials
 
 /// Delivers messages to a peer at least once and in order, over all the connections to it.
 ///
-///     try await supervisor.add("chat", to: url.endpoint, onConnected: { socket in
+///     try await supervisor.add("chat", to: url.endpoint, .losesNothing, onConnected: { socket in
 ///       await outbox.carry(over: socket) { message in show(message) }
 ///     }, make: { _ in WebSocketConnection(to: url) })
 ///     try await outbox.deliver("hello")

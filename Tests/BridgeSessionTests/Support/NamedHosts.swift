@@ -88,7 +88,7 @@ final class NamedHosts: Sendable {
   func add(_ lines: String) throws { try write(config + lines) }
 
   func machine(
-    _ name: String, _ options: LinkOptions = LinkOptions(),
+    _ name: String, _ options: LinkOptions = .losesNothing,
     installing: HostInstallation = .never, answers: MachineOptions.Answers? = nil
   ) async throws(AppError) -> RemoteMachine {
     try await RemoteMachine(
