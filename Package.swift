@@ -127,6 +127,14 @@ let package = Package(
         "BridgeAgentHost", "BridgeErrors", "BridgeFaults", "BridgeSSH", "BridgeSession",
         "BridgeSessionProtocol", "BridgeTransport", "Narration", "bridge-host",
       ], path: "Examples/agent-session"),
+    .executableTarget(
+      name: "agent-host",
+      dependencies: [
+        "BridgeAgentHost", "BridgeErrors", "BridgeMetrics", "BridgeService",
+        "BridgeSessionProtocol", "BridgeStore", "BridgeStoreSQLite", "BridgeSupervision",
+        "BridgeWebSocket", lifecycle, log,
+        .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+      ], path: "Examples/agent-host", exclude: ["chat.py"]),
     linkExample("ssh-auth-failure"), linkExample("ssh-host-key-change"),
     linkExample("ssh-network-drop"), linkExample("retry-storm"), linkExample("severity-queue"),
     .executableTarget(
@@ -184,7 +192,9 @@ let package = Package(
     .testTarget(
       name: "ExampleTests",
       dependencies: [
-        "BridgeFaults", "agent-session", "build-and-chat", "domain-errors", "remote-command",
+        "BridgeFaults", "BridgeSessionProtocol", "BridgeStore", "BridgeStoreSQLite",
+        "BridgeTestKit", "agent-host", "agent-session", "bridge-host", "build-and-chat",
+        "domain-errors", "remote-command",
         "retry-storm", "severity-queue", "soak", "ssh-auth-failure", "ssh-host-key-change",
         "ssh-network-drop",
         "supervised-command", "supervised-fleet", "supervised-messages", "websocket-close-codes",

@@ -171,13 +171,15 @@ struct ImportTable: Sendable {
   /// What programs outside Sources may import: every product, and Foundation.
   static let products = Set(libraries.map(\.target)).subtracting(executables)
   static let forPrograms = products.union(["Foundation"])
+  /// What a program that runs in a service group imports besides.
+  static let services: Set = ["Logging", "ServiceLifecycle", "UnixSignals"]
 
   /// The modules `file` may import.
   static func allowed(in file: SourceFile) -> Set<String> {
     if file.name == "Package.swift" { return ["PackageDescription"] }
     switch file.area {
     case "Sources": return allowed(inTarget: file.target, isNative: file.isNative)
-    case "Examples": return forPrograms.union(["Narration", "ServiceLifecycle"])
+    case "Examples": return forPrograms.union(services).union(["Narration"])
     case "Benchmarks": return forPrograms.union(file.isNative ? platform : [])
     case "Tests": return allowed(inTest: file)
     default: return []
