@@ -10,7 +10,7 @@ struct HostConfiguration: Decodable {
     var machine: String
     /// For the user's shell there.
     var command: String
-    /// What the program reads first.
+    /// What the program reads; all that it reads, where it does not ask for approvals.
     var input: String?
     /// In which protocol it asks for approvals; nil where it does not.
     var approvals: ApprovalDialect?

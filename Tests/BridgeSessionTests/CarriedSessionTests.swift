@@ -334,4 +334,35 @@ struct CarriedSessionTests {
       #expect(try await world.store.state(of: "a").approvals.map(\.state) == ["canceled"])
     }
   }
+
+  @Test func aProgramThatReadsToTheEndOfItsInputEndsAlsoOverARestart() async throws {
+    try await World.with { world in
+      let program = "echo ready; cat; sleep 0.3; exit 4"
+      let work: @Sendable (CarriedAgent, MessageOutbox) async throws(AppError) -> Void = {
+        agent, outbox throws(AppError) in
+        let session = try await world.session(agent, running: program)
+        try await session.deliver(through: outbox, input: Array("all\n".utf8)) { line in
+          line.text
+        } last: { end in
+          "\(end)"
+        }
+        try await agent.rest()
+      }
+      try await world.live(work) { host in
+        try await host.add("a")
+        try await eventually {
+          await world.chat.take(acknowledging: 1)
+          return await world.chat.texts == ["ready", "all"]
+        }
+      }
+      try await world.live(work) { _ in
+        try await eventually {
+          await world.chat.take()
+          return try await world.isOver
+        }
+      }
+      #expect(await world.chat.texts.last == "exited(status: 4)")
+      #expect(await Set(world.chat.texts) == ["ready", "all", "exited(status: 4)"])
+    }
+  }
 }

@@ -9,7 +9,7 @@ import BridgeWaiting
 ///     let host = AgentHost("host-1", sharing: store)
 ///     try await host.add("builder", .session(session))
 ///     try await host.run { agent throws(AppError) in
-///       // Attaches to the agent's session where `agent.state` says, and goes on until it ends.
+///       // Goes on where `agent.state` says, until the agent is over: see `CarriedSession`.
 ///     }
 ///
 /// A host that dies, or falls silent for as long as a lease lasts, loses its agents to the others.

@@ -34,8 +34,8 @@ public struct CarriedSession: Sendable {
   ///
   /// - Parameters:
   ///   - outbox: what the lines are delivered through; many agents may share one.
-  ///   - input: what the program reads first: written once, whatever restarts. The same in each
-  ///     call.
+  ///   - input: what the program reads: written once, whatever restarts; the same in each call. Its
+  ///     input ends then, unless answers follow. nil where the application writes by itself.
   ///   - approvals: whose answers to this agent are written to its program, each once. Nothing else
   ///     writes to the session meanwhile.
   ///   - limit: the longest line that is delivered as one, in bytes.
@@ -46,7 +46,7 @@ public struct CarriedSession: Sendable {
   ///   throws; `cancelled`, also when the outbox is closed.
   @discardableResult
   public func deliver(
-    through outbox: MessageOutbox, input: [UInt8] = [], answering approvals: Approvals? = nil,
+    through outbox: MessageOutbox, input: [UInt8]? = [], answering approvals: Approvals? = nil,
     limit: Int = 1 << 20,
     as text: @escaping @Sendable (SessionLine) async throws(AppError) -> String?,
     last: (ProgramEnd) -> String? = { _ in nil }
@@ -105,15 +105,19 @@ public struct CarriedSession: Sendable {
 
   /// Writes to the program while `body` reads from it.
   private func carry(
-    _ input: [UInt8], _ approvals: Approvals?,
+    _ input: [UInt8]?, _ approvals: Approvals?,
     _ body: @escaping @Sendable () async throws(AppError) -> Void
   ) async throws(AppError) {
     let result = await withTaskGroup(of: Result<Void, AppError>.self) { group in
       group.addTask { await Self.result(body) }
       group.addTask {
         await Self.result { () async throws(AppError) in
-          try await write(input, at: 0)
-          if let approvals { try await answer(approvals) }
+          if let input { try await write(input, at: 0) }
+          if let approvals {
+            try await answer(approvals)
+          } else if input != nil {
+            try await writing { () async throws(AppError) in try await session.endInput() }
+          }
           // The program's end counts.
           await Latch().wait()
           throw .cancelled
@@ -134,12 +138,18 @@ public struct CarriedSession: Sendable {
     }
   }
 
-  /// Writes what the program has not been written before; returns once it has it. A program that
-  /// takes no more input ends, or has: that is seen by its output.
+  /// Writes what the program has not been written before; returns once it has it.
   private func write(_ bytes: [UInt8], at offset: UInt64) async throws(AppError) {
     guard !bytes.isEmpty else { return }
-    do throws(AppError) {
+    try await writing { () async throws(AppError) in
       try await session.deliver(bytes, at: offset)
+    }
+  }
+
+  /// A program that takes no more input ends, or has: that is seen by its output.
+  private func writing(_ body: () async throws(AppError) -> Void) async throws(AppError) {
+    do throws(AppError) {
+      try await body()
     } catch {
       guard case .sshConnectionFailed = error else { throw error }
       await Latch().wait()
