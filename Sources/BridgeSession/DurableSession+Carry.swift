@@ -17,12 +17,12 @@ extension DurableSession {
         let channel = try await nextChannel(command.text, last)
         let ending = try await carry(over: channel, command)
         if isWelcome { refusals = RefusalRetry(configuration.refusalPauses) }
-        do throws(AppError) {
-          guard try goesOn(after: ending, &progress) else { break }
-        } catch {
-          // A shell that cannot start it has no process left, for instance.
-          guard mayBeRefused(ending) else { throw error }
-          try await refusals.wait(after: error)
+        switch goingOn(after: ending, &progress) {
+        case .success(true): break
+        case .success(false): return finish()
+        // A shell that cannot start it has no process left, for instance.
+        case .failure(let error) where mayBeRefused(ending): try await refusals.wait(after: error)
+        case .failure(let error): throw error
         }
         last = ending
         sink.yield(.suspended(ending))
@@ -131,6 +131,16 @@ extension DurableSession {
     guard watch.isLate else { return ending }
     guard machine.welcome == nil else { return .finished(status: nil) }
     throw mayHaveStarted ? unknownStart : watch.error(host: configuration.host)
+  }
+
+  private func goingOn(
+    after ending: ByteChannelEnding, _ progress: inout AttachProgress
+  ) -> Result<Bool, AppError> {
+    do throws(AppError) {
+      return .success(try goesOn(after: ending, &progress))
+    } catch {
+      return .failure(error)
+    }
   }
 
   /// Whether another attachment follows.

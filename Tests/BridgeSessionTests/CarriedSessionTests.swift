@@ -90,7 +90,9 @@ struct CarriedSessionTests {
           await connection.close()
         }
       }
-      let host = AgentHost("host", sharing: store) { [failures] failure in
+      // No load of the machine ends its leases.
+      let timing = AgentHostTiming(lasting: .seconds(3600))
+      let host = AgentHost("host", sharing: store, timing: timing) { [failures] failure in
         failures.withLock { $0.append(failure.error) }
       }
       async let running: Void = host.run { agent throws(AppError) in try await carry(agent, outbox)
@@ -363,6 +365,34 @@ struct CarriedSessionTests {
       }
       #expect(await world.chat.texts.last == "exited(status: 4)")
       #expect(await Set(world.chat.texts) == ["ready", "all", "exited(status: 4)"])
+    }
+  }
+
+  /// The host of the earlier lease was frozen, and attaches again as it wakes up.
+  @Test func theSessionRefusesTheHostOfAnEarlierLease() async throws {
+    try await World.with { world in
+      let (isUp, configuration) = (Latch(), Mutex(DurableSession.Configuration?.none))
+      try await world.live { agent, _ throws(AppError) in
+        let session = try await world.session(agent, running: "cat").session
+        _ = try await session.attach()
+        configuration.withLock { $0 = session.configuration }
+        isUp.open()
+        try await agent.rest()
+      } _: { host in
+        try await host.add("a")
+        await isUp.wait()
+        let frozen = try #require(configuration.withLock { $0 })
+        var later = frozen
+        later.attachment.fence = try #require(frozen.attachment.fence) + 1
+        let next = world.machine.session(later)
+        _ = try await next.attach()
+        let woken = world.machine.session(frozen)
+        let error = await failure { try await woken.attach() }
+        #expect(error?.caseName == "durableSessionReplaced")
+        try await next.deliver([1], at: 0)
+        #expect(await next.isAttached)
+        await next.detach()
+      }
     }
   }
 }

@@ -35,9 +35,10 @@ extension CarriedAgent {
     var spec = SessionSpec(session: id)
     spec.command = command.map { Array($0.utf8) }
     spec.name = Array(name.utf8.prefix(SessionSpec.longestName))
-    // One client for all hosts: the host of the session lets the newest attachment write.
+    // One client for all hosts: the keeper of the session lets the one with the latest lease write.
     var configuration = DurableSession.Configuration(host: machine.name, starting: spec, client: id)
     change(&configuration)
+    configuration.attachment.fence = UInt64(clamping: lease.fence)
     configuration.resume = point?.output
     if point != nil { configuration.start = nil }
     return CarriedSession(agent: self, session: machine.session(configuration), start: point)
