@@ -134,7 +134,7 @@ package enum CommandAdvice {
   package static let withoutTerminal: Row = "`-T` asks for no terminal."
 
   private static let ofLogin =
-    "`--login-timeout` sets the time, and `--timeout` that of all of a dial."
+    "`--login-timeout` sets the time; `--timeout` limits a whole dial."
 
   private static let ofTimeOnTheWay: Row = """
     ConnectTimeout sets the time, in ssh_config by the name of the jump host.
@@ -144,9 +144,7 @@ package enum CommandAdvice {
   private static func row(ofTimeIn phase: ConnectionPhase) -> Row? {
     switch phase {
     case .resolve, .dial, .banner, .keyExchange, .hostKey:
-      """
-      ConnectTimeout sets the time, by `-o` or in ssh_config, and `--timeout` that of all of a dial.
-      """
+      "ConnectTimeout sets the time, by `-o` or in ssh_config; `--timeout` limits a whole dial."
     case .authenticate: Row(ofLogin)
     case .openChannel, .execute, .upgrade, .close: nil
     case .stream: "`--dead-after` sets the time."

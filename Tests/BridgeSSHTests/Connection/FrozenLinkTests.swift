@@ -82,7 +82,11 @@ import Testing
 
   @Test func aCallerThatCancelsIsAnsweredAtOnce() async throws {
     let running = Inbox<SSHChannel>()
+    // What a canceled caller has asked for stays in the way, and its deadline ends the link.
+    var timeouts = SSHTimeouts()
+    timeouts.channel = .seconds(600)
     try await withFrozenLink(
+      timeouts,
       before: { try await running.add($0.execute("exec cat")) }
     ) { connection in
       let cat = try #require(await running.all.first)
