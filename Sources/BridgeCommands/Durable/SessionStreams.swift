@@ -445,8 +445,9 @@ final class SessionStreams: Sendable {
     case .nothing: return
     case .hold:
       keyboard.hold(true)
-      predicted?.withdraw()
+      predicted?.hold(true)
     case .release:
+      predicted?.hold(false)
       ask(nil)
       let lost = keyboard.takeLost()
       keyboard.hold(false)

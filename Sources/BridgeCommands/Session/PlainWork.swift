@@ -23,6 +23,8 @@ final class PlainWork: LinkWork {
     var isOver: OnceValue<Void>?
     /// How the run ends if what is out is lost and may run again, or was not sent after all.
     var heldBack: CommandFailure?
+    /// The terminal of the newest session, where what is typed is shown before its echo.
+    var predicted: PredictedTerminal?
     /// Why it does not outlive its link, until that was shown.
     var hint: String?
   }
@@ -56,7 +58,10 @@ final class PlainWork: LinkWork {
     }
   }
 
-  func hold(_ isHeld: Bool) { context.keyboard?.hold(isHeld) }
+  func hold(_ isHeld: Bool) {
+    context.keyboard?.hold(isHeld)
+    state.withLock(\.predicted)?.hold(isHeld)
+  }
 
   func giveUp(_ failure: CommandFailure) {
     var failure = failure
@@ -129,6 +134,7 @@ final class PlainWork: LinkWork {
       keyboard.open()
     }
     let predicted = channel.hasTerminal ? PredictedTerminal(context) : nil
+    state.withLock { $0.predicted = predicted }
     await predicted?.setRoundTrip(connection.roundTrip)
     let remote = RemoteSession(
       context, channel, input: input, predicted: predicted, resizes: sizes)

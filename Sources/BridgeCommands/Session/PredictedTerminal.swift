@@ -10,6 +10,8 @@ final class PredictedTerminal: Sendable {
   private struct State {
     /// Nil while the link is fast.
     var echo: PredictiveEcho?
+    /// What tells of the link may be drawn.
+    var isHeld = false
     /// Takes back what is not echoed in time.
     var expiry: Task<Void, Never>?
   }
@@ -45,7 +47,9 @@ final class PredictedTerminal: Sendable {
       let time = time ?? Prediction.leastRoundTrip
       state.echo?.roundTrip = time
       guard state.echo == nil else { return [] }
-      state.echo = PredictiveEcho(rows: size.rows, columns: size.columns, roundTrip: time)
+      var echo = PredictiveEcho(rows: size.rows, columns: size.columns, roundTrip: time)
+      echo.isHidden = state.isHeld
+      state.echo = echo
       return []
     }
   }
@@ -76,7 +80,17 @@ final class PredictedTerminal: Sendable {
     change { state, _ in state.echo?.resize(rows: size.rows, columns: size.columns) ?? [] }
   }
 
-  /// Takes back what is shown: it may not be sent for a while, or the session is over.
+  /// Takes back what is shown, and shows nothing, as long as what is typed is held back: it may not
+  /// be sent for a while, and what tells of the link is drawn from where output left the cursor.
+  func hold(_ isHeld: Bool) {
+    change { state, _ in
+      state.isHeld = isHeld
+      state.echo?.isHidden = isHeld
+      return isHeld ? state.echo?.withdraw() ?? [] : []
+    }
+  }
+
+  /// Takes back what is shown: the session is over.
   func withdraw() { change { state, _ in state.echo?.withdraw() ?? [] } }
 
   private func expiring() -> Task<Void, Never> {

@@ -55,6 +55,10 @@ public struct PredictiveEcho: Sendable {
     didSet { echoTime = EchoTime(roundTrip) }
   }
 
+  /// Whether nothing is shown for now: something else is drawn meanwhile, from where output has
+  /// left the cursor.
+  public var isHidden = false
+
   /// Whether something is shown that output has not put there.
   public var isShown: Bool { drawn != nil }
 
@@ -258,6 +262,7 @@ public struct PredictiveEcho: Sendable {
   /// What is to be shown; nil for nothing.
   private var wanted: Drawing? {
     let line: EchoedLine
+    guard !isHidden else { return nil }
     switch phase {
     case .watching, .masked: return nil
     case .showing(let shown): line = shown

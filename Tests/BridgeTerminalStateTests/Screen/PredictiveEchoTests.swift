@@ -311,6 +311,21 @@ import Testing
     #expect(terminal.row == "$ xy")
   }
 
+  /// An outage: the lines that tell of it are drawn from where output has left the cursor.
+  @Test func whileSomethingElseIsDrawnNothingIsShown() {
+    var terminal = shell()
+    terminal.type("s -l")
+    terminal.shown.track(terminal.echo.withdraw())
+    terminal.echo.isHidden = true
+    terminal.print("s")
+    terminal.type("a")
+    #expect(terminal.difference == [] && !terminal.echo.isShown)
+    terminal.echo.isHidden = false
+    terminal.print(" -la")
+    terminal.type("x")
+    #expect(terminal.row == "$ ls -lax")
+  }
+
   // MARK: Whose echo it is
 
   /// Return was typed before the echo of the key before it came: that is not of the password.
