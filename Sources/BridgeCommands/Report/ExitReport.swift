@@ -7,6 +7,13 @@ package struct ExitReport: Sendable, Equatable {
   package enum Remote: Sendable, Equatable {
     case status(Int)
     case signal(String)
+
+    /// A signal in words. One of the server's own has an @ (RFC 4254, 6.10): OpenSSH sends that for
+    /// all that SSH does not know.
+    package static func words(ofSignal name: String) -> String {
+      name.contains("@")
+        ? "a signal that SSH has no name for" : "SIG\(PeerText.escaped(name, limit: 32))"
+    }
   }
 
   /// The exit status of bridgectl.

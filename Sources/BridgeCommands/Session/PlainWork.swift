@@ -144,7 +144,7 @@ final class PlainWork: LinkWork {
       context.facts.withLock { $0.remote = ExitReport.Remote(status) }
       if case .signal(let name) = status {
         await context.giveBackScreen()
-        reporter.log("bridgectl: SIG\(PeerText.escaped(name, limit: 32)) ended it.")
+        reporter.log("bridgectl: \(ExitReport.Remote.words(ofSignal: name)) ended it.")
       }
       context.finish(.success(ExitCode(status)))
     case .outputClosed: context.finish(context.outputEnding)

@@ -90,4 +90,12 @@ import Testing
   @Test func anotherQueryIsRefused() {
     #expect(throws: SSHArguments.Refusal.self) { try SSHAnswers.answer(to: "x") }
   }
+
+  @Test(arguments: [
+    ("TERM", "SIGTERM"), ("SIG@openssh.com", "a signal that SSH has no name for"),
+    ("A\u{1B}", "SIGA\\x1b"),
+  ])
+  func aSignalOfAServerHasItsName(name: String, words: String) {
+    #expect(ExitReport.Remote.words(ofSignal: name) == words)
+  }
 }
