@@ -17,7 +17,7 @@ extension DurableSession {
         let channel = try await nextChannel(command.text, last)
         let ending = try await carry(over: channel, command)
         if isWelcome { refusals = RefusalRetry(configuration.refusalPauses) }
-        switch goingOn(after: ending, &progress) {
+        switch Result(catching: { () throws(AppError) in try goesOn(after: ending, &progress) }) {
         case .success(true): break
         case .success(false): return finish()
         // A shell that cannot start it has no process left, for instance.
@@ -131,16 +131,6 @@ extension DurableSession {
     guard watch.isLate else { return ending }
     guard machine.welcome == nil else { return .finished(status: nil) }
     throw mayHaveStarted ? unknownStart : watch.error(host: configuration.host)
-  }
-
-  private func goingOn(
-    after ending: ByteChannelEnding, _ progress: inout AttachProgress
-  ) -> Result<Bool, AppError> {
-    do throws(AppError) {
-      return .success(try goesOn(after: ending, &progress))
-    } catch {
-      return .failure(error)
-    }
   }
 
   /// Whether another attachment follows.

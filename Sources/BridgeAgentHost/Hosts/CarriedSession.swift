@@ -109,9 +109,9 @@ public struct CarriedSession: Sendable {
     _ body: @escaping @Sendable () async throws(AppError) -> Void
   ) async throws(AppError) {
     let result = await withTaskGroup(of: Result<Void, AppError>.self) { group in
-      group.addTask { await Self.result(body) }
+      group.addTask { await Result(catching: body) }
       group.addTask {
-        await Self.result { () async throws(AppError) in
+        await Result { () async throws(AppError) in
           if let input { try await write(input, at: 0) }
           if let approvals {
             try await answer(approvals)
@@ -154,16 +154,6 @@ public struct CarriedSession: Sendable {
       guard case .sshConnectionFailed = error else { throw error }
       await Latch().wait()
       throw .cancelled
-    }
-  }
-
-  private static func result(
-    _ body: () async throws(AppError) -> Void
-  ) async -> Result<Void, AppError> {
-    do throws(AppError) {
-      return .success(try await body())
-    } catch {
-      return .failure(error)
     }
   }
 }

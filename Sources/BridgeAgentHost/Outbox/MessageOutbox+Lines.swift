@@ -106,12 +106,12 @@ extension MessageOutbox {
     let result = await withTaskGroup(of: Result<Void, AppError>.self) { group in
       group.addTask {
         defer { taken.finish() }
-        return await Self.result { () async throws(AppError) in
+        return await Result { () async throws(AppError) in
           try await self.takeAll(lines, as: text, into: taken)
         }
       }
       group.addTask {
-        await Self.result { () async throws(AppError) in
+        await Result { () async throws(AppError) in
           try await self.commitAll(lines, of: taken, arrived)
         }
       }
@@ -152,16 +152,6 @@ extension MessageOutbox {
       }
       try await arrived(line)
       await lines.commit(line)
-    }
-  }
-
-  private static func result(
-    _ body: () async throws(AppError) -> Void
-  ) async -> Result<Void, AppError> {
-    do throws(AppError) {
-      return .success(try await body())
-    } catch {
-      return .failure(error)
     }
   }
 }
