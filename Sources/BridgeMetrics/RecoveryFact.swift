@@ -47,9 +47,11 @@ enum RecoveryFact: Sendable, Equatable {
 
     /// A failure by its kind, without a status in it: of those there are too many.
     init(_ failure: ConnectionError) {
-      let kind = failure.kind.map { "\($0)" } ?? failure.error.caseName
-      let words = kind.split(separator: ".").filter { !$0.allSatisfy(\.isNumber) }
-      self = .failed(words.joined(separator: "."))
+      self = .failed(Self.word(of: failure.kind?.description ?? failure.error.caseName))
+    }
+
+    private static func word(of kind: String) -> String {
+      kind.split(separator: ".").filter { !$0.allSatisfy(\.isNumber) }.joined(separator: ".")
     }
 
     /// The word.
