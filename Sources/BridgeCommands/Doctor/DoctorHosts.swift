@@ -103,17 +103,19 @@ struct DoctorHosts: Sendable {
       $0.enter(.openChannel, at: $1)
       return []
     }
-    let result = await limited { () -> Result<(DoctorProbe, ExitStatus), AppError> in
+    let result = await limited { () -> Result<(DoctorProbe, ExitStatus, [UInt8]), AppError> in
       await Result.of { () async throws(AppError) in
         var command = DoctorProbe()
         let channel = try await connection.execute(DoctorProbe.line)
-        channel.standardError.discard()
+        channel.standardError.discard(beyond: DoctorProbe.longestQuote)
         do throws(AppError) {
           for try await bytes in channel.standardOutput where !command.take(bytes) {
             channel.standardOutput.discard()
             break
           }
-          return (command, try await channel.reportedStatus())
+          let status = try await channel.reportedStatus()
+          let errors = try await channel.standardError.makeAsyncIterator().next()
+          return (command, status, errors ?? [])
         } catch {
           // It may have no end.
           await channel.close()
@@ -131,8 +133,8 @@ struct DoctorHosts: Sendable {
       let refused = await connection.lastRefusal
       throw run.failure(
         CommandFailure(error: error, context: lost ?? refused), of: connection)
-    case .success((let command, let status))?:
-      run.record { [command.step(status, &$0, at: $1)] }
+    case .success((let command, let status, let errors))?:
+      run.record { [command.step(status, errors: errors, &$0, at: $1)] }
       return true
     }
   }

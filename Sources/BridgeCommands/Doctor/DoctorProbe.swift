@@ -13,6 +13,8 @@ package struct DoctorProbe: Sendable {
 
   private var hasRun = false
   private var printed = 0
+  /// How what was printed begins: what answers in its place says there who it is.
+  private var beginning: [UInt8] = []
   /// The end of the line that was not ended yet, as long as the command.
   private var rest: [UInt8] = []
 
@@ -22,6 +24,7 @@ package struct DoctorProbe: Sendable {
   /// Takes output; false where no more is to be read.
   package mutating func take(_ bytes: [UInt8]) -> Bool {
     printed += bytes.count
+    beginning += bytes.prefix(Self.longestQuote - beginning.count)
     for byte in bytes {
       if byte == UInt8(ascii: "\n") {
         endLine()
@@ -40,18 +43,29 @@ package struct DoctorProbe: Sendable {
     rest = []
   }
 
+  /// How much of what it printed is quoted, in bytes.
+  static let longestQuote = 256
+
   /// What to say of it, now that it ended.
+  ///
+  /// - Parameter errors: how its standard error begins: a login that runs no command says there why
+  ///   (nologin(8), an expired password).
   package func step(
-    _ status: ExitStatus, _ report: inout DoctorReport, at now: Duration
+    _ status: ExitStatus, errors: [UInt8] = [], _ report: inout DoctorReport, at now: Duration
   ) -> DoctorStep {
     let other = printed - Self.mark.utf8.count - 1
     guard hasRun || printed > Self.limit, status == .status(0) else {
       report.commands = .replaced
-      let words = "it ended with \(PeerText.escaped(status.words, limit: 64))"
+      var words = "it ended with \(PeerText.escaped(status.words, limit: 64))"
+      let said = String(decoding: beginning.isEmpty ? errors : beginning, as: UTF8.self)
+        .split(whereSeparator: \.isWhitespace).joined(separator: " ")
+      if !hasRun, !said.isEmpty {
+        words += ": " + PeerText.escaped(said, limit: Self.longestQuote)
+      }
       return report.step(
         .command, .warning, tried: Self.line, hasRun ? words : "it did not run: \(words)",
-        remedy: "A forced command, a start-up file or the login shell answers in its place: "
-          + "commands may not run.",
+        remedy: "A forced command, a start-up file or the login shell answers in its place, or the "
+          + "account is closed or its password expired: commands may not run.",
         at: now)
     }
     // One byte more where the line ends as on Windows.

@@ -41,6 +41,9 @@ public struct ByteStream: AsyncSequence, Sendable {
   public func discard() {
     mailbox.discard()
   }
+
+  /// Throws away what comes beyond its first `limit` bytes, whether they are read or not.
+  package func discard(beyond limit: Int) { mailbox.discard(beyond: limit) }
 }
 
 /// The queue behind a `ByteStream`.

@@ -12,7 +12,7 @@ final class SSHByteChannel: ByteChannel {
 
   init(channel: SSHChannel, connection: SSHConnection) {
     (self.channel, self.connection) = (channel, connection)
-    channel.standardError.mailbox.discard(beyond: Self.longestComplaint)
+    channel.standardError.discard(beyond: Self.longestComplaint)
   }
 
   private static let longestComplaint = 1 << 10

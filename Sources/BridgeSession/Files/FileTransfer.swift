@@ -241,12 +241,13 @@ package actor FileTransfer {
       return .unavailable(reason: "its bridge-host is damaged", isMissing: true)
     }
     let isOld = [64, 66, 78].contains(status)
-    let program = plain == nil ? "bridge-host" : "a shell without it"
+    // A login that runs no command ends as one that did would.
+    let program = plain == nil ? "the command that runs bridge-host" : "a shell without it"
     let text = String(decoding: printed, as: UTF8.self).trimmedLines
     let reason =
       isOld
       ? "its bridge-host is too old for it"
-      : "\(program) ended with \(status)\(text.isEmpty ? "" : ": \(text)")"
+      : "\(program) ended with status \(status)\(text.isEmpty ? "" : ": \(text)")"
     return .unavailable(reason: reason, isMissing: isOld)
   }
 

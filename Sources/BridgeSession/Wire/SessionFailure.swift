@@ -202,12 +202,22 @@ package enum SessionFailure {
   package static let notInstalled = "bridge-host is not installed"
 
   /// The error of a session that was attached: `bridge-host` was there then, and installing another
-  /// one would not be its own.
+  /// one would not be its own. Its program has run, whatever is left of it.
   package static func ofAttached(_ error: AppError) -> AppError {
-    guard case .durableSessionHostUnusable(let host, let reason) = error else { return error }
-    return .durableSessionOutcomeUnknown(
-      host: host, reason: reason == notInstalled ? gone : "\(reason). The session may still run")
+    switch error {
+    case .durableSessionHostUnusable(let host, let reason):
+      .durableSessionOutcomeUnknown(
+        host: host, reason: reason == notInstalled ? gone : "\(reason). The session may still run")
+    case .durableSessionNotFound(let host, _):
+      .durableSessionOutcomeUnknown(host: host, reason: removed)
+    case _: error
+    }
   }
+
+  /// Only what has ended is removed, or goes with its home directory.
+  private static let removed =
+    "the session is not kept there any more: it ended and was pruned meanwhile, or its home "
+    + "directory is not what it was"
 
   private static let gone =
     "bridge-host, which keeps this session, is not found there any more: is its home directory on "

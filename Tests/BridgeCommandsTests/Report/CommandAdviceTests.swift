@@ -173,6 +173,10 @@ import Testing
     let attached = SessionFailure.ofAttached(unusable(SessionFailure.notInstalled))
     #expect("\(attached)".contains("is its home directory on a disk that is away?"))
     #expect(CommandAdvice.row(for: attached)?.command == "bridgectl sessions HOST")
+    // It has run there, and was removed by another client after its end.
+    let removed = SessionFailure.ofAttached(.durableSessionNotFound(host: "h", id: "\(session)"))
+    #expect(removed.exitCode() == .outcomeUnknown)
+    #expect("\(removed)".contains("is not kept there any more: it ended and was pruned"))
     let forced = SessionFailure.unanswered(
       status: 0, printed: Array("hello\n".utf8), hasBegun: false, host: "h")
     #expect(CommandAdvice.text(for: forced) == "`--durable=never` of `connect` does without it.")

@@ -249,8 +249,7 @@ private let added: [Row] = [
     automatic: .never, exit: 74),
   Row(
     .durableSessionOutcomeUnknown(host: "h", reason: "the keeper died"), "Outcome Unknown",
-    "The outcome of the program on h is not known: the keeper died. "
-      + "The output that was on its disk is kept.",
+    "The outcome of the program on h is not known: the keeper died.",
     icon: "terminal", automatic: .never, exit: 74),
   Row(
     .durableSessionHostUnusable(host: "h", reason: "bridge-host is not installed"),

@@ -322,7 +322,24 @@ import Testing
     try await withServer(configuration) { server, home in
       let outcome = try await home.run(options(server, home) + ["--json", "127.0.0.1"])
       let step = try #require(try steps(outcome).suffix(2).first)
-      #expect(step.message == "it did not run: it ended with exit status 0")
+      let message = "it did not run: it ended with exit status 0: > echo bridgectl-doctor"
+      #expect(step.message == message)
+    }
+  }
+
+  /// A login that runs no command says why on its standard error: an expired password, nologin(8).
+  @Test func whatALoginSaysThatRunsNothingIsQuoted() async throws {
+    var configuration = SSHServerConfiguration()
+    configuration.forceCommand =
+      "echo 'WARNING: Your password has expired.' >&2; head -c 4096 /dev/zero >&2; exit 1"
+    try await withServer(configuration) { server, home in
+      let outcome = try await home.run(options(server, home) + ["--json", "127.0.0.1"])
+      let step = try #require(try steps(outcome).suffix(2).first)
+      let beginning = "it did not run: it ended with exit status 1: WARNING: Your password has "
+        + "expired."
+      #expect(step.message?.hasPrefix(beginning) == true, "\(step)")
+      #expect(step.message.map { $0.utf8.count < 400 } == true)
+      #expect(step.remedy?.contains("its password expired") == true)
     }
   }
 
@@ -334,7 +351,8 @@ import Testing
       #expect(outcome.code == 0, "\(outcome.error)")
       let last = try steps(outcome).suffix(2)
       #expect(last.map(\.brief) == ["command warning", "bridgeHost warning"])
-      #expect(last.first?.message == "it did not run: it ended with exit status 3")
+      let message = "it did not run: it ended with exit status 3: no shell for you"
+      #expect(last.first?.message == message)
     }
   }
 

@@ -58,13 +58,13 @@ extension CatalogueRow {
       "durableSessionOutcomeUnknown", .session,
       cause: "The session's keeper died or its machine was restarted before the end was recorded.",
       remedy: """
-        Read the output that is kept, and check on the host what the program has done before \
-        you run it again.
+        Read what output is kept, and check on the host what the program has done before you run \
+        it again.
         """,
       title: "Outcome Unknown",
       message: """
         The outcome of the program on \(Payload.exact(host)) is not known: \
-        \(Payload.sentence(reason)) The output that was on its disk is kept.
+        \(Payload.sentence(reason))
         """,
       icon: "terminal", automatic: .never, exit: .outcomeUnknown)
   }

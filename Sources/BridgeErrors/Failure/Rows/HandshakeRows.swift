@@ -1,7 +1,7 @@
 // Failures between the first byte and a usable connection, of any transport.
 extension FailureRow {
   static let silent = Self(
-    "silent", "The peer accepted the connection and then sent nothing in time.", exit: .timedOut,
+    "silent", "The peer accepted the connection and did not answer in time.", exit: .timedOut,
     advice: {
       guard $0.detail == nil else {
         return """
@@ -22,8 +22,8 @@ extension FailureRow {
           """
       }
       return """
-        It accepted the connection and then sent nothing \($0.phase.during): it is overloaded, \
-        or something else listens on that port.
+        It accepted the connection and gave no whole answer \($0.phase.during): it is overloaded, \
+        something else listens on that port, or the network in between passes hardly anything.
         """
     })
 
