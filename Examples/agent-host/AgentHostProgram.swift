@@ -96,7 +96,7 @@ import UnixSignals
   /// The work of one agent, on whichever host carries it.
   @Sendable private func carry(_ agent: CarriedAgent) async throws(AppError) {
     guard let settings = configuration.agents.first(where: { $0.name == agent.name }),
-      let machine = machines[settings.machine], try agent.end() == nil
+      let machine = machines[settings.machine]
     else { try await agent.rest() }
     let approvals = Approvals(restoring: try agent.approvals()) { changes throws(AppError) in
       try await agent.keep(changes)
@@ -115,6 +115,5 @@ import UnixSignals
       ChatMessage(agent: agent.name, ended: "\(end)").text
     }
     logger.info("Agent over", metadata: ["agent": "\(agent.name)", "end": "\(end)"])
-    try await agent.rest()
   }
 }

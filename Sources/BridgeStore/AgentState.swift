@@ -8,15 +8,18 @@ public struct AgentState: Sendable, Hashable {
   public var outbox: [OutboxMessage]
   /// Its approvals, in the order in which they were first written.
   public var approvals: [StoredApproval]
+  /// Whether it is over, so that no host takes it.
+  public var isClosed: Bool
 
   /// What is kept of an agent; of one that is not known nothing.
   public init(
     session: StoredSession? = nil, commits: [String: StoredValue] = [:],
-    outbox: [OutboxMessage] = [], approvals: [StoredApproval] = []
+    outbox: [OutboxMessage] = [], approvals: [StoredApproval] = [], isClosed: Bool = false
   ) {
     self.session = session
     self.commits = commits
     self.outbox = outbox
     self.approvals = approvals
+    self.isClosed = isClosed
   }
 }

@@ -14,6 +14,8 @@ public enum StoreChange: Sendable, Hashable {
   case approval(StoredApproval)
   /// Removes the approval with this id.
   case removeApproval(id: String)
+  /// The agent is over: no host takes it any more, and what is kept of it stays. Its lease ends.
+  case close
   /// Removes all that is kept of the agent, its lease included.
   case removeAgent
 }

@@ -88,7 +88,7 @@ extension StoreLimits {
       try check(name: approval.id, field: "approval")
       try check(name: approval.state, field: "state")
     case .removeApproval(let id): try check(name: id, field: "approval")
-    case .resume, .removeAgent: break
+    case .resume, .close, .removeAgent: break
     }
   }
 }

@@ -57,7 +57,7 @@ extension StoreChange {
     case .send(let message): message.id.utf8.count + message.text.utf8.count
     case .approval(let approval): approval.size
     case .delivered(let id), .removeApproval(let id): id.utf8.count
-    case .removeAgent: 0
+    case .close, .removeAgent: 0
     }
   }
 }

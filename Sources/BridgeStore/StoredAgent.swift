@@ -21,11 +21,16 @@ public struct StoredAgent: Sendable, Hashable {
   public var session: StoredSession?
   /// Its newest lease; nil where it was released.
   public var carrier: Carrier?
+  /// Whether it is over, so that no host takes it: what is kept of it is there to be read.
+  public var isClosed: Bool
 
   /// An agent.
-  public init(name: String, session: StoredSession? = nil, carrier: Carrier? = nil) {
+  public init(
+    name: String, session: StoredSession? = nil, carrier: Carrier? = nil, isClosed: Bool = false
+  ) {
     self.name = name
     self.session = session
     self.carrier = carrier
+    self.isClosed = isClosed
   }
 }

@@ -30,6 +30,7 @@ struct PostgresAnswer: Decodable {
     var machine: String?
     var session: String?
     var resume: Data?
+    var closed: Bool?
   }
 
   var by: String?
@@ -42,6 +43,7 @@ struct PostgresAnswer: Decodable {
   var outbox: [Message]?
   var approvals: [Approval]?
   var outages: [Data]?
+  var closed: Bool?
 
   /// What it says to a request.
   func result(of request: StoreRequest) throws -> Result<StoreAnswer, AppError> {
@@ -83,7 +85,7 @@ extension StoredApproval {
 
 extension StoredAgent {
   fileprivate init(_ agent: PostgresAnswer.Agent) {
-    self.init(name: agent.name)
+    self.init(name: agent.name, isClosed: agent.closed ?? false)
     if let machine = agent.machine, let id = agent.session {
       session = StoredSession(
         machine: machine, session: id, resume: agent.resume.map { StoredValue(data: $0) })
@@ -108,6 +110,7 @@ extension AgentState {
       outbox: (answer.outbox ?? []).map {
         OutboxMessage(id: $0.id, text: String(decoding: $0.value, as: UTF8.self))
       },
-      approvals: (answer.approvals ?? []).map(StoredApproval.init))
+      approvals: (answer.approvals ?? []).map(StoredApproval.init),
+      isClosed: answer.closed ?? false)
   }
 }

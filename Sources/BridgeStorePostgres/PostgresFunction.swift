@@ -6,14 +6,14 @@ enum PostgresFunction {
   /// The leases of all agents are locked first, in one order, so that no two hosts wait for each
   /// other. A write whose number was reached has been made: its answer was lost.
   static let perform = #"""
-    CREATE FUNCTION decoded(value text) RETURNS bytea LANGUAGE sql IMMUTABLE
+    CREATE OR REPLACE FUNCTION decoded(value text) RETURNS bytea LANGUAGE sql IMMUTABLE
       RETURN decode(value, 'base64');
-    CREATE FUNCTION encoded(value bytea) RETURNS text LANGUAGE sql IMMUTABLE
+    CREATE OR REPLACE FUNCTION encoded(value bytea) RETURNS text LANGUAGE sql IMMUTABLE
       RETURN translate(encode(value, 'base64'), E'\n', '');
-    CREATE FUNCTION milliseconds() RETURNS bigint LANGUAGE sql VOLATILE
+    CREATE OR REPLACE FUNCTION milliseconds() RETURNS bigint LANGUAGE sql VOLATILE
       RETURN (extract(epoch FROM clock_timestamp()) * 1000)::bigint;
 
-    CREATE FUNCTION apply(owner text, c jsonb) RETURNS void LANGUAGE plpgsql AS $$
+    CREATE OR REPLACE FUNCTION apply(owner text, c jsonb) RETURNS void LANGUAGE plpgsql AS $$
     BEGIN
       CASE c->>'change'
       WHEN 'session' THEN
@@ -37,8 +37,12 @@ enum PostgresFunction {
         ON CONFLICT (agent, id) DO UPDATE SET state = excluded.state, record = excluded.record;
       WHEN 'removeApproval' THEN
         DELETE FROM approval WHERE agent = owner AND id = c->>'id';
+      WHEN 'close' THEN
+        INSERT INTO closed (agent) VALUES (owner) ON CONFLICT (agent) DO NOTHING;
+        DELETE FROM lease WHERE agent = owner;
       WHEN 'removeAgent' THEN
         DELETE FROM lease WHERE agent = owner;
+        DELETE FROM closed WHERE agent = owner;
         DELETE FROM session WHERE agent = owner;
         DELETE FROM point WHERE agent = owner;
         DELETE FROM message WHERE agent = owner;
@@ -46,7 +50,8 @@ enum PostgresFunction {
       END CASE;
     END $$;
 
-    CREATE FUNCTION perform_one(r jsonb, writing text) RETURNS jsonb LANGUAGE plpgsql AS $$
+    CREATE OR REPLACE FUNCTION perform_one(r jsonb, writing text) RETURNS jsonb
+    LANGUAGE plpgsql AS $$
     DECLARE
       held lease%ROWTYPE;
       number bigint;
@@ -102,9 +107,11 @@ enum PostgresFunction {
         RETURN jsonb_build_object('agents', (
           SELECT coalesce(jsonb_agg(jsonb_build_object(
             'name', agent, 'host', host, 'fence', fence, 'expires', expires - milliseconds(),
-            'machine', machine, 'session', session, 'resume', encoded(resume))
+            'machine', machine, 'session', session, 'resume', encoded(resume),
+            'closed', is_closed)
             ORDER BY agent COLLATE "C"), '[]')
-          FROM lease FULL JOIN session USING (agent)));
+          FROM lease FULL JOIN session USING (agent)
+          FULL JOIN (SELECT agent, true AS is_closed FROM closed) AS closed USING (agent)));
       WHEN 'state' THEN
         RETURN jsonb_build_object(
           'session', (
@@ -121,7 +128,8 @@ enum PostgresFunction {
           'approvals', (
             SELECT coalesce(jsonb_agg(jsonb_build_object(
               'id', id, 'state', state, 'value', encoded(record)) ORDER BY approval.number), '[]')
-            FROM approval WHERE agent = r->>'agent'));
+            FROM approval WHERE agent = r->>'agent'),
+          'closed', EXISTS (SELECT 1 FROM closed WHERE agent = r->>'agent'));
       WHEN 'approvals' THEN
         RETURN jsonb_build_object('approvals', (
           SELECT coalesce(jsonb_agg(jsonb_build_object(
@@ -136,7 +144,7 @@ enum PostgresFunction {
       RETURN '{}';
     END $$;
 
-    CREATE FUNCTION perform(requests jsonb, writing text, channel text) RETURNS jsonb
+    CREATE OR REPLACE FUNCTION perform(requests jsonb, writing text, channel text) RETURNS jsonb
     LANGUAGE plpgsql AS $$
     DECLARE
       r jsonb;

@@ -84,6 +84,7 @@ extension PostgresRequest.Change {
       self.init(
         change: "approval", id: approval.id, state: approval.state, value: approval.record.data)
     case .removeApproval(let id): self.init(change: "removeApproval", id: id)
+    case .close: self.init(change: "close")
     case .removeAgent: self.init(change: "removeAgent")
     }
   }

@@ -42,7 +42,9 @@ struct PostgresSchema: Sendable {
   }
 
   /// The schema of this program. A step that was released is never changed.
-  static let current = PostgresSchema(steps: [tables + "\n" + PostgresFunction.perform])
+  static let current = PostgresSchema(steps: [
+    tables, "CREATE TABLE closed (agent text PRIMARY KEY);\n" + PostgresFunction.perform,
+  ])
 
   private static let tables = """
     CREATE TABLE bridge_store_version (version integer NOT NULL);

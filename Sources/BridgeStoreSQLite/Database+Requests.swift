@@ -113,8 +113,11 @@ extension Database {
         """, [agent, approval.id, approval.state, approval.record.data])
     case .removeApproval(let id):
       try run("DELETE FROM approval WHERE agent = ? AND id = ?", [agent, id])
+    case .close:
+      try run("INSERT OR IGNORE INTO closed (agent) VALUES (?)", [agent])
+      try run("DELETE FROM lease WHERE agent = ?", [agent])
     case .removeAgent:
-      for table in ["lease", "session", "point", "message", "approval"] {
+      for table in ["lease", "session", "point", "message", "approval", "closed"] {
         try run("DELETE FROM \(table) WHERE agent = ?", [agent])
       }
     }
@@ -135,13 +138,18 @@ extension Database {
     let now = try now()
     let names = try rows(
       """
-      SELECT name, machine, session, resume, host, fence, expires
-      FROM (SELECT agent AS name FROM lease UNION SELECT agent FROM session)
+      SELECT name, machine, session, resume, host, fence, expires, closed.agent
+      FROM (
+        SELECT agent AS name FROM lease UNION SELECT agent FROM session
+        UNION SELECT agent FROM closed)
       LEFT JOIN lease ON lease.agent = name LEFT JOIN session ON session.agent = name
+      LEFT JOIN closed ON closed.agent = name
       ORDER BY name
       """)
     return names.map { row in
-      var agent = StoredAgent(name: row[0], session: StoredSession(row: row, from: 1))
+      var agent = StoredAgent(
+        name: row[0], session: StoredSession(row: row, from: 1),
+        isClosed: row[7] as String? != nil)
       if let host: String = row[4] {
         agent.carrier = StoredAgent.Carrier(
           lease: AgentLease(agent: agent.name, host: host, fence: row[5]),
@@ -164,6 +172,7 @@ extension Database {
     state.approvals = try rows(
       "SELECT id, state, record FROM approval WHERE agent = ? ORDER BY number", [agent]
     ).map(StoredApproval.init(row:))
+    state.isClosed = try row("SELECT agent FROM closed WHERE agent = ?", [agent]) != nil
     return state
   }
 

@@ -57,7 +57,8 @@ struct SQLiteSchema: Sendable {
       id TEXT NOT NULL PRIMARY KEY, start INTEGER NOT NULL, value BLOB NOT NULL
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX outage_start ON outage (start);
-    """
+    """,
+    "CREATE TABLE closed (agent TEXT NOT NULL PRIMARY KEY) STRICT, WITHOUT ROWID;",
   ])
 }
 

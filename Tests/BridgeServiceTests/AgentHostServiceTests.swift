@@ -27,7 +27,8 @@ final class AgentHostServiceTests {
   init() async throws {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     store = try await SQLiteStore(at: folder.appending(path: "state.db").path)
-    host = AgentHost("one", sharing: store)
+    // A busy machine would lose a short lease, and give nothing up.
+    host = AgentHost("one", sharing: store, timing: .init(lasting: .seconds(3600)))
   }
 
   deinit { try? FileManager.default.removeItem(at: folder) }

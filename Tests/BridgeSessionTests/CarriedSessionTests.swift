@@ -143,15 +143,12 @@ struct CarriedSessionTests {
   ) -> @Sendable (CarriedAgent, MessageOutbox) async throws(AppError) -> Void {
     let program = program(world)
     return { agent, outbox throws(AppError) in
-      if try agent.end() == nil {
-        let session = try await world.session(agent, running: program)
-        try await session.deliver(through: outbox) { line in
-          line.text
-        } last: { end in
-          "\(end)"
-        }
+      let session = try await world.session(agent, running: program)
+      try await session.deliver(through: outbox) { line in
+        line.text
+      } last: { end in
+        "\(end)"
       }
-      try await agent.rest()
     }
   }
 
@@ -197,20 +194,38 @@ struct CarriedSessionTests {
         // Its session was removed.
         try await eventually { world.hosts.server.names.isEmpty }
       }
+      // It is closed: no host renews a lease for it, or begins its work again.
+      let state = try await world.store.state(of: "a")
+      #expect(state.isClosed)
+      #expect(try state.commits["session.end"]?.decoded(as: ProgramEnd.self) == .exited(status: 7))
+      #expect(try await world.store.agents().map { $0.carrier?.lease } == [nil])
       let count = await world.chat.messages.count
-      let ends = Mutex([ProgramEnd?]())
-      let work = work(world)
-      try await world.live { agent, outbox throws(AppError) in
-        let end = try agent.end()
-        ends.withLock { $0.append(end) }
-        try await work(agent, outbox)
-      } _: { _ in
-        try await eventually { ends.withLock { !$0.isEmpty } }
+      let begun = Mutex(0)
+      try await world.live { _, _ throws(AppError) in
+        begun.withLock { $0 += 1 }
+      } _: { host in
+        await #expect(throws: AppError.self) { try await host.add("a") }
       }
-      await world.chat.take()
-      #expect(ends.withLock { $0 } == [.exited(status: 7)])
+      #expect(begun.withLock { $0 } == 0)
       #expect(await world.chat.messages.count == count)
       #expect(world.text("starts") == "started\n")
+    }
+  }
+
+  /// The application was killed between the two.
+  @Test func anAgentWhoseEndIsStoredIsOnlyClosed() async throws {
+    try await World.with { world in
+      let lease = try await world.store.acquire("a", for: "earlier", lasting: .seconds(600))
+      let end = try StoredValue(encoding: ProgramEnd.exited(status: 3))
+      try await world.store.write([.commit(effect: "session.end", point: end)], under: lease)
+      try await world.store.write(
+        [.session(StoredSession(machine: "build", session: "\(SessionID.random())"))], under: lease)
+      try await world.store.release(lease)
+      try await world.live(work(world)) { _ in
+        try await eventually { try await world.store.state(of: "a").isClosed }
+      }
+      #expect(world.text("starts").isEmpty && world.failures.withLock(\.isEmpty))
+      #expect(await world.chat.messages.isEmpty)
     }
   }
 
@@ -252,16 +267,13 @@ struct CarriedSessionTests {
           try await agent.keep(changes)
         }
         all.withLock { $0.append(approvals) }
-        if try agent.end() == nil {
-          let adapter = ApprovalAdapter(agent: agent.name, dialect: .acp)
-          let session = try await world.session(agent, running: program)
-          try await session.deliver(
-            through: outbox, input: Array("begin\n".utf8), answering: approvals
-          ) { line throws(AppError) in
-            try await adapter.take(line, to: approvals)?.request.title ?? line.text
-          }
+        let adapter = ApprovalAdapter(agent: agent.name, dialect: .acp)
+        let session = try await world.session(agent, running: program)
+        try await session.deliver(
+          through: outbox, input: Array("begin\n".utf8), answering: approvals
+        ) { line throws(AppError) in
+          try await adapter.take(line, to: approvals)?.request.title ?? line.text
         }
-        try await agent.rest()
       }
       try await world.live(work) { host in
         try await host.add("a")
@@ -324,7 +336,6 @@ struct CarriedSessionTests {
         ) { line throws(AppError) in
           try await adapter.take(line, to: approvals)?.request.title
         }
-        try await agent.rest()
       } _: { host in
         try await host.add("a")
         try await eventually {
@@ -348,7 +359,6 @@ struct CarriedSessionTests {
         } last: { end in
           "\(end)"
         }
-        try await agent.rest()
       }
       try await world.live(work) { host in
         try await host.add("a")

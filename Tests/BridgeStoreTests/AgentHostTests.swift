@@ -67,7 +67,10 @@ struct AgentHostTests {
   func anAgentOfAHostThatShutsDownIsTakenByAnother(kind: StoreKind) async throws {
     try await kind.run { store, other in
       let log = Log()
-      let (one, two) = (AgentHost("one", sharing: store), AgentHost("two", sharing: other))
+      // A busy machine would lose a short lease, and give nothing up.
+      let timing = AgentHostTiming(lasting: .seconds(3600))
+      let one = AgentHost("one", sharing: store, timing: timing)
+      let two = AgentHost("two", sharing: other, timing: timing)
       try await running(one) { agent throws(AppError) in
         try await log.carry(agent, on: "one")
       } _: {
@@ -207,6 +210,75 @@ struct AgentHostTests {
         try await eventually { try await store.agents().isEmpty }
       }
       #expect(begun.withLock { $0 } == 2)
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func anAgentThatIsClosedIsCarriedByNoHost(kind: StoreKind) async throws {
+    try await kind.run { store, other in
+      let begun = Mutex(0)
+      let carry: AgentHost.Carry = { agent throws(AppError) in
+        begun.withLock { $0 += 1 }
+        try await agent.close()
+      }
+      let timing = AgentHostTiming(lasting: .seconds(3600))
+      let one = AgentHost("one", sharing: store, timing: timing)
+      let two = AgentHost("two", sharing: other, timing: timing)
+      try await running(one, carry) {
+        try await one.add("a", Self.session)
+        try await eventually { try await store.agents().first?.isClosed == true }
+        try await eventually { await one.carried.isEmpty }
+        try await running(two, carry) {
+          try await two.add("b", Self.session)
+          try await eventually { try await store.agents().map(\.isClosed) == [true, true] }
+          let error = await #expect(throws: AppError.self) { try await two.add("a") }
+          #expect(error?.caseName == "validationError")
+        }
+        #expect(begun.withLock { $0 } == 2)
+        let counts = await one.snapshot().counts
+        #expect(counts.losses == 0 && counts.failures == 0)
+        try await one.remove("a")
+        #expect(try await store.agents().map(\.name) == ["b"])
+        try await one.add("a", Self.session)
+        try await eventually { begun.withLock { $0 } == 3 }
+      }
+    }
+  }
+
+  @Test func aHostThatLookedBeforeAnAgentWasClosedGivesItBack() async throws {
+    try await StoreKind.sqlite.run { store, _ in
+      let lease = try await store.acquire("a", for: "one", lasting: forLong)
+      try await store.write([Self.session, .close], under: lease)
+      let stale = StaleStore(store)
+      let begun = Mutex(0)
+      let host = AgentHost("two", sharing: stale, timing: .init(poll: .milliseconds(10)))
+      try await running(host) { _ throws(AppError) in
+        begun.withLock { $0 += 1 }
+      } _: {
+        try await eventually { stale.acquired >= 2 }
+      }
+      #expect(begun.withLock { $0 } == 0)
+      #expect(try await store.agents().map { $0.isClosed && $0.carrier == nil } == [true])
+    }
+  }
+
+  @Test func anAgentThatIsCarriedIsNotRemoved() async throws {
+    try await StoreKind.sqlite.run { store, other in
+      let log = Log()
+      let timing = AgentHostTiming(lasting: .seconds(3600))
+      let one = AgentHost("one", sharing: store, timing: timing)
+      let two = AgentHost("two", sharing: other, timing: timing)
+      try await running(one) { agent throws(AppError) in
+        try await log.carry(agent, on: "one")
+      } _: {
+        try await one.add("a", Self.session)
+        let error = await #expect(throws: AppError.self) { try await one.remove("a") }
+        #expect(error?.caseName == "validationError")
+        await #expect(throws: AppError.agentTakenOver(agent: "a", by: one.name)) {
+          try await two.remove("a")
+        }
+        #expect(try await store.agents().map(\.name) == ["a"])
+      }
     }
   }
 

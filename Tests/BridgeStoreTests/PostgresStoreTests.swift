@@ -307,16 +307,16 @@ struct PostgresStoreTests {
         server.connection(), schema: schema, StoreLimits(), polling: forLong,
         version: PostgresSchema(steps: steps + ["DROP TABLE none;"]))
     }
-    guard case .migrationError(1, 3, _) = failed else {
+    guard case .migrationError(2, 4, _) = failed else {
       Issue.record("\(String(describing: failed))")
       return
     }
-    #expect(try run("SELECT version FROM \(schema).bridge_store_version", on: server) == [["1"]])
+    #expect(try run("SELECT version FROM \(schema).bridge_store_version", on: server) == [["2"]])
     store = try await PostgresStore(
       server.connection(), schema: schema, StoreLimits(), polling: forLong,
       version: PostgresSchema(steps: steps))
     #expect(try await store.state(of: "agent").outbox.map(\.text) == ["hello"])
     await store.close()
-    #expect(try run("SELECT version FROM \(schema).bridge_store_version", on: server) == [["2"]])
+    #expect(try run("SELECT version FROM \(schema).bridge_store_version", on: server) == [["3"]])
   }
 }

@@ -196,6 +196,18 @@ struct SQLiteFileTests {
         == .storeUnusable(store: path, problem: .newerSchema(found: found, known: found - 1)))
   }
 
+  /// As the first program with a store made it.
+  @Test func theFirstVersionIsMigrated() async throws {
+    let first = SQLiteSchema(steps: [SQLiteSchema.current.steps[0]])
+    let made = try await SQLiteStore(at: path, StoreLimits(), schema: first)
+    await made.close()
+    let store = try await SQLiteStore(at: path)
+    let lease = try await store.acquire("agent", for: "a", lasting: forLong)
+    try await store.write([.close], under: lease)
+    #expect(try await store.agents().map(\.isClosed) == [true])
+    await store.close()
+  }
+
   @Test func aMigrationThatFailsChangesNothing() async throws {
     let store = try await SQLiteStore(at: path)
     await store.close()
@@ -203,7 +215,7 @@ struct SQLiteFileTests {
     let error = await #expect(throws: AppError.self) {
       try await SQLiteStore(at: path, StoreLimits(), schema: broken)
     }
-    guard case .migrationError(1, 3, _) = error else {
+    guard case .migrationError(2, 4, _) = error else {
       Issue.record("\(String(describing: error))")
       return
     }

@@ -35,6 +35,34 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases)
+  func anAgentThatIsClosedIsKept(kind: StoreKind) async throws {
+    try await kind.run { first, second in
+      for (name, changes) in [
+        ("a", []), ("b", [.session(StoredSession(machine: "build", session: "s"))]),
+      ] as [(String, [StoreChange])] {
+        let lease = try await first.acquire(name, for: "a", lasting: forLong)
+        try await first.write(
+          changes + [.commit(effect: "end", point: Self.value), .close], under: lease)
+        let state = try await second.state(of: name)
+        #expect(state.isClosed && state.commits == ["end": Self.value])
+        await #expect(throws: AppError.agentTakenOver(agent: name, by: "")) {
+          try await first.write([.close], under: lease)
+        }
+      }
+      let open = try await first.acquire("c", for: "a", lasting: forLong)
+      let agents = try await second.agents()
+      #expect(agents.map(\.name) == ["a", "b", "c"])
+      #expect(agents.map(\.isClosed) == [true, true, false])
+      #expect(agents.map { $0.carrier?.lease } == [nil, nil, open])
+      #expect(agents[1].session?.machine == "build")
+      let last = try await second.acquire("b", for: "b", lasting: forLong)
+      try await second.write([.removeAgent], under: last)
+      #expect(try await first.agents().map(\.name) == ["a", "c"])
+      #expect(try await first.state(of: "b") == AgentState())
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases)
   func aMessageWithOneIdIsKeptOnce(kind: StoreKind) async throws {
     try await kind.run { first, second in
       let lease = try await first.acquire("agent", for: "a", lasting: forLong)

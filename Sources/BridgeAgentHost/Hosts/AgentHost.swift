@@ -17,7 +17,8 @@ import BridgeWaiting
 /// their numbers. More hosts on the same database are all that is needed for more machines.
 public actor AgentHost {
   /// What an agent's work is: it returns when the agent is over, and is canceled when another host
-  /// takes the agent, or this one shuts down. Nothing of it may go on after it has returned.
+  /// takes the agent, or this one shuts down. Nothing of it may go on after it has returned. What
+  /// is kept of the agent is removed then, unless the work has closed it: `CarriedAgent.close`.
   public typealias Carry = @Sendable (CarriedAgent) async throws(AppError) -> Void
 
   /// Work that has failed.
@@ -79,7 +80,7 @@ public actor AgentHost {
   /// under way.
   ///
   /// - Throws: `agentTakenOver` where another host carries an agent of this name;
-  ///   `validationError` where this one does; what the store throws.
+  ///   `validationError` where this one does, and for one that is closed; what the store throws.
   public func add(_ agent: String, _ changes: StoreChange...) async throws(AppError) {
     guard leases.request(agent) else {
       throw .validationError(field: "agent", message: "This host carries \(agent), or shuts down.")
@@ -89,11 +90,33 @@ public actor AgentHost {
       let lease = try await asking { store throws(AppError) in
         try await store.acquire(agent, for: name, lasting: timing.lasting)
       }
+      let isClosed = try await asking { store throws(AppError) in
+        try await store.state(of: agent).isClosed
+      }
+      if isClosed {
+        await release(lease)
+        throw .validationError(field: "agent", message: "\(agent) is closed: remove it first.")
+      }
       try await asking { store throws(AppError) in try await store.write(changes, under: lease) }
       await begin(lease, since: begun)
     } catch {
       leases.miss(agent)
       throw error
+    }
+  }
+
+  /// Removes all that is kept of an agent that no host carries: one that is closed.
+  ///
+  /// - Throws: `agentTakenOver` where another host carries it; `validationError` where this one
+  ///   does; what the store throws.
+  public func remove(_ agent: String) async throws(AppError) {
+    guard leases.request(agent) else {
+      throw .validationError(field: "agent", message: "This host carries \(agent), or shuts down.")
+    }
+    defer { leases.miss(agent) }
+    try await asking { store throws(AppError) in
+      let lease = try await store.acquire(agent, for: name, lasting: timing.lasting)
+      try await store.write([.removeAgent], under: lease)
     }
   }
 
@@ -180,8 +203,13 @@ public actor AgentHost {
       let state = try await asking { store throws(AppError) in
         try await store.state(of: lease.agent)
       }
-      let agent = CarriedAgent(lease, state, in: store) { await self.lose($0) }
-      try await carry(agent)
+      // A host that looked before it was closed takes it once more.
+      guard !state.isClosed else {
+        leases.close(lease)
+        await release(lease)
+        return nil
+      }
+      try await carry(CarriedAgent(lease, state, in: store) { await self.end(lease, $0) })
       return nil
     } catch {
       return error
@@ -195,8 +223,11 @@ public actor AgentHost {
     }
   }
 
-  private func lose(_ lease: AgentLease) {
-    leases.lose(lease)
+  private func end(_ lease: AgentLease, _ end: CarriedAgent.LeaseEnd) {
+    switch end {
+    case .refused: leases.lose(lease)
+    case .closed: leases.close(lease)
+    }
     changes.announce()
   }
 

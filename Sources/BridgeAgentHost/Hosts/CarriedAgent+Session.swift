@@ -58,8 +58,8 @@ extension CarriedAgent {
     try await write(.commit(effect: Self.endEffect, point: try StoredValue(encoding: end)))
   }
 
-  /// Does nothing for as long as this host carries the agent: what the store has of an agent goes
-  /// when its work returns, the end of its program included.
+  /// Does nothing for as long as this host carries the agent. Where work returns without that or
+  /// `close`, what the store has of its agent is removed.
   ///
   /// - Throws: `cancelled`.
   public func rest() async throws(AppError) -> Never {

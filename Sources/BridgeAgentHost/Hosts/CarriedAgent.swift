@@ -9,13 +9,21 @@ public struct CarriedAgent: Sendable {
   public let state: AgentState
 
   private let store: any AgentStore
-  private let refused: @Sendable (AgentLease) async -> Void
+  private let leaseHasEnded: @Sendable (LeaseEnd) async -> Void
+
+  /// Why a host has an agent no more.
+  enum LeaseEnd: Sendable {
+    /// A write was refused: another host has it.
+    case refused
+    /// The agent is over.
+    case closed
+  }
 
   init(
     _ lease: AgentLease, _ state: AgentState, in store: any AgentStore,
-    refused: @escaping @Sendable (AgentLease) async -> Void
+    leaseHasEnded: @escaping @Sendable (LeaseEnd) async -> Void
   ) {
-    (self.lease, self.state, self.store, self.refused) = (lease, state, store, refused)
+    (self.lease, self.state, self.store, self.leaseHasEnded) = (lease, state, store, leaseHasEnded)
   }
 
   /// Its name.
@@ -34,9 +42,18 @@ public struct CarriedAgent: Sendable {
     do throws(AppError) {
       try await store.write(changes, under: lease)
     } catch {
-      if case .agentTakenOver = error { await refused(lease) }
+      if case .agentTakenOver = error { await leaseHasEnded(.refused) }
       throw error
     }
+  }
+
+  /// Ends the agent: no host takes it any more, and what the store has of it stays there to be
+  /// read, until `AgentHost.remove`. Its work returns next, and writes nothing any more.
+  ///
+  /// - Throws: as `write`.
+  public func close() async throws(AppError) {
+    try await write(.close)
+    await leaseHasEnded(.closed)
   }
 }
 

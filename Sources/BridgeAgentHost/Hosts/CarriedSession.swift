@@ -7,11 +7,8 @@ import BridgeWaiting
 /// The durable session of an agent that this host carries, joined with the agent's store.
 ///
 ///     try await host.run { agent throws(AppError) in
-///       if try agent.end() == nil {
-///         let session = try await agent.session(on: machine, running: "make test")
-///         try await session.deliver(through: outbox) { line in line.text }
-///       }
-///       try await agent.rest()
+///       let session = try await agent.session(on: machine, running: "make test")
+///       try await session.deliver(through: outbox) { line in line.text }
 ///     }
 ///
 /// What may be killed at any time: the application, its host, the connections, the peer of the
@@ -25,11 +22,13 @@ public struct CarriedSession: Sendable {
   /// Behind which line its output begins; nil for the first.
   let start: LinePoint?
 
-  /// Delivers the session's output, line by line, until its program has ended, and stores how.
+  /// Delivers the session's output, line by line, until its program has ended, stores how, and
+  /// closes the agent.
   ///
   /// A line that has arrived is in the store, under the agent's lease, before the host of the
   /// session may give it up: what had not arrived is read again after a restart, and sent under the
-  /// same id. The end is stored behind all lines, and the session is removed then. Where this
+  /// same id. The end is stored behind all lines; the session is removed then, and no host takes
+  /// the agent any more. Where the store has that end already, nothing else is done. Where this
   /// throws, or is canceled, this client leaves the session and the program goes on.
   ///
   /// - Parameters:
@@ -51,6 +50,10 @@ public struct CarriedSession: Sendable {
     as text: @escaping @Sendable (SessionLine) async throws(AppError) -> String?,
     last: (ProgramEnd) -> String? = { _ in nil }
   ) async throws(AppError) -> ProgramEnd {
+    if let end = try agent.end() {
+      try await agent.close()
+      return end
+    }
     do throws(AppError) {
       _ = try await session.attach()
       try await keepStart()
@@ -72,6 +75,7 @@ public struct CarriedSession: Sendable {
       try await agent.keep(end)
       // Where the end is not known a person may want to look.
       if end.isUnknown { await session.detach() } else { await session.close() }
+      try await agent.close()
       return end
     } catch {
       await session.detach()

@@ -66,6 +66,8 @@ struct HostLeases: Sendable {
     case held(Carried)
     /// The lease is not ours any more, and the work is asked to end.
     case lost(AgentLease)
+    /// The agent is over, its lease has ended with it, and the work is about to return.
+    case closed(AgentLease)
   }
 
   private var states: [String: State] = [:]
@@ -100,6 +102,7 @@ struct HostLeases: Sendable {
 
   /// Whether the work under this lease may go on.
   func mayGoOn(_ lease: AgentLease) -> Bool {
+    if case .closed(lease) = states[lease.agent] { return !isStopping }
     guard case .held(let carried) = states[lease.agent], carried.lease == lease,
       case .running = carried.work
     else { return false }
@@ -131,8 +134,14 @@ struct HostLeases: Sendable {
   /// carries, each when it is this host's turn.
   mutating func take(from agents: [StoredAgent], at now: Duration) -> [String] {
     guard !isStopping else { return [] }
-    let own = states.values.count { if case .lost = $0 { false } else { true } }
-    let free = turns.take(from: agents, carried: own, at: now) { states[$0] != nil }
+    let own = states.values.count {
+      switch $0 {
+      case .requested, .held: true
+      case .lost, .closed: false
+      }
+    }
+    let open = agents.filter { !$0.isClosed }
+    let free = turns.take(from: open, carried: own, at: now) { states[$0] != nil }
     for agent in free {
       // One that a host has given up is none.
       let isTakeover = agent.carrier.map { $0.lease.host != turns.host } ?? false
@@ -185,6 +194,13 @@ struct HostLeases: Sendable {
     lose(carried)
   }
 
+  /// The agent of this lease is over, in the store as well.
+  mutating func close(_ lease: AgentLease) {
+    guard case .held(let carried) = states[lease.agent], carried.lease == lease else { return }
+    states[lease.agent] = .closed(lease)
+    failures[lease.agent] = nil
+  }
+
   /// Gives up the leases that have ended; returns those whose work begins again.
   mutating func pass(to now: Duration) -> [AgentLease] {
     var starts: [AgentLease] = []
@@ -217,10 +233,10 @@ struct HostLeases: Sendable {
   mutating func end(_ lease: AgentLease, with error: AppError?, at now: Duration) -> Ending {
     switch states[lease.agent] {
     case .held(let carried) where carried.lease == lease: return end(carried, with: error, at: now)
-    case .lost(lease):
+    case .lost(lease), .closed(lease):
       forget(lease)
       return .leave
-    case .requested, .held, .lost, nil: return .leave
+    case .requested, .held, .lost, .closed, nil: return .leave
     }
   }
 

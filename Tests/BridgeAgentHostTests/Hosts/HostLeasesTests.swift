@@ -51,6 +51,31 @@ import Testing
     #expect(leases.isEmpty)
   }
 
+  @Test func anAgentThatIsClosedIsNotTaken() {
+    var leases = HostLeases(Self.timing, host: "host")
+    var closed = agent("closed")
+    closed.isClosed = true
+    #expect(leases.take(from: [agent("free"), closed], at: .zero) == ["free"])
+  }
+
+  /// Its work may say some last things; nothing is renewed, and nothing is to be given up.
+  @Test func workThatHasClosedItsAgentReturnsInPeace() {
+    var leases = carrying()
+    leases.close(lease())
+    #expect(leases.leases == [] && leases.mayGoOn(lease()))
+    #expect(leases.pass(to: .seconds(5)) == [])
+    #expect(leases.request("a") == false)
+    #expect(leases.end(lease(), with: .cancelled, at: .seconds(5)) == .leave)
+    #expect(leases.isEmpty && leases.counts == HostLeases.Counts())
+  }
+
+  @Test func aShutdownAsksAlsoTheWorkOfAClosedAgentToEnd() {
+    var leases = carrying()
+    leases.open()
+    leases.close(lease())
+    #expect(leases.stop(at: .zero) == [] && !leases.mayGoOn(lease()))
+  }
+
   @Test func workGoesOnForAsLongAsItsLeaseIsRenewed() {
     var leases = carrying()
     leases.renew([lease()], held: [lease()], until: .seconds(2))

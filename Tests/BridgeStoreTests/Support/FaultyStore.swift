@@ -42,3 +42,27 @@ final class FaultyStore: AgentStore {
   func changes() -> AsyncStream<Void> { store.changes() }
   func close() async { await store.close() }
 }
+
+/// A store whose agents are listed as they were before any was closed.
+final class StaleStore: AgentStore {
+  private let store: any AgentStore
+  private let count = Mutex(0)
+
+  init(_ store: any AgentStore) { self.store = store }
+
+  var name: String { store.name }
+  /// How often an agent was acquired.
+  var acquired: Int { count.withLock { $0 } }
+
+  func perform(_ request: StoreRequest) async throws(AppError) -> StoreAnswer {
+    let answer = try await store.perform(request)
+    if case .acquire = request { count.withLock { $0 += 1 } }
+    guard case .agents(var agents) = answer else { return answer }
+    for index in agents.indices { agents[index].isClosed = false }
+    return .agents(agents)
+  }
+
+  func changes() -> AsyncStream<Void> { store.changes() }
+
+  func close() async { await store.close() }
+}

@@ -18,7 +18,7 @@ struct StoreModel {
       var state = agents[lease.agent] ?? AgentState()
       apply(change, &state)
       agents[lease.agent] = state
-      if change == .removeAgent { leases[lease.agent] = nil }
+      if [.close, .removeAgent].contains(change) { leases[lease.agent] = nil }
     }
     return true
   }
@@ -38,6 +38,7 @@ struct StoreModel {
         state.approvals.append(approval)
       }
     case .removeApproval(let id): state.approvals.removeAll { $0.id == id }
+    case .close: state.isClosed = true
     case .removeAgent: state = AgentState()
     }
   }
@@ -47,7 +48,7 @@ extension StoreChange {
   static func any(using generator: inout some RandomNumberGenerator) -> StoreChange {
     let number = Int.random(in: 0..<4, using: &generator)
     let value = StoredValue(bytes: [UInt8(number), .random(in: 0...255, using: &generator)])
-    return switch Int.random(in: 0..<16, using: &generator) {
+    return switch Int.random(in: 0..<17, using: &generator) {
     case 0: .session(StoredSession(machine: "m\(number)", session: "s", resume: value))
     case 1: .session(StoredSession(machine: "m\(number)", session: "s"))
     case 2: .resume(value)
@@ -57,6 +58,7 @@ extension StoreChange {
     case 11, 12: .approval(StoredApproval(id: "\(number)", state: "pending", record: value))
     case 13: .approval(StoredApproval(id: "\(number)", state: "decided", record: value))
     case 14: .removeApproval(id: "\(number)")
+    case 15: .close
     default: .removeAgent
     }
   }

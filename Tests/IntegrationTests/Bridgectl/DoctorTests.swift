@@ -335,8 +335,8 @@ import Testing
     try await withServer(configuration) { server, home in
       let outcome = try await home.run(options(server, home) + ["--json", "127.0.0.1"])
       let step = try #require(try steps(outcome).suffix(2).first)
-      let beginning = "it did not run: it ended with exit status 1: WARNING: Your password has "
-        + "expired."
+      let beginning =
+        "it did not run: it ended with exit status 1: WARNING: Your password has expired."
       #expect(step.message?.hasPrefix(beginning) == true, "\(step)")
       #expect(step.message.map { $0.utf8.count < 400 } == true)
       #expect(step.remedy?.contains("its password expired") == true)
