@@ -42,6 +42,7 @@ public struct BridgeCommand: AsyncParsableCommand {
         arguments = try readable(from: number)
       }
       arguments = normalized(try impliedConnect(arguments))
+      try requireValues(in: arguments)
       var command = try parseAsRoot(arguments)
       if let refusal = refusal(of: command) {
         await fail(with: CommandFailure(error: refusal), isJSON: isJSON(arguments))
@@ -148,6 +149,17 @@ public struct BridgeCommand: AsyncParsableCommand {
   }
 
   private static let joined = ["-o", "-i", "-F", "-l"]
+
+  /// Refuses `--name=`: the parser would take the next word for its value.
+  ///
+  /// - Throws: `ValidationError`.
+  package static func requireValues(in arguments: [String]) throws {
+    let own = arguments.prefix { $0 != "--" }
+    guard let empty = own.first(where: { $0.wholeMatch(of: /--[a-z][a-z-]*=/) != nil }) else {
+      return
+    }
+    throw ValidationError("\(empty) has no value.")
+  }
 
   private static func end(with parsing: any Error, isJSON: Bool) async -> Never {
     let whole = fullMessage(for: parsing)

@@ -75,6 +75,17 @@ import Testing
     #expect(BridgeCommand.normalized(["errors"] + words.prefix(0)) == ["errors"])
   }
 
+  /// The parser takes the next word for the value: the host, or another option.
+  @Test(arguments: [
+    (["connect", "--name=", "h"], true), (["run", "--detach", "--name=", "--new", "h"], true),
+    (["connect", "h", "ls", "--color="], false), (["connect", "--name=x=", "h"], false),
+    (["cp", "-o", "a=", "b", "h:"], false),
+  ])
+  func anOptionWithoutItsValueIsRefused(_ words: [String], _ isRefused: Bool) {
+    let result = Result { try BridgeCommand.requireValues(in: BridgeCommand.normalized(words)) }
+    #expect("\(result)".contains("--name= has no value") == isRefused)
+  }
+
   /// The parser says what is missing.
   @Test(arguments: ["connect", "run"], ConnectOptions.valued.sorted() + ["-tp", "-"])
   func aLineMayEndBehindAnOption(_ verb: String, _ option: String) {
