@@ -51,6 +51,12 @@ public struct WebSocketConfiguration: Sendable {
   public var subprotocols: [String] = []
   /// The trust anchors; not used for `ws`.
   public var trust = Trust.system
+  /// The certificate of this client, for a server that wants one; not used for `ws`.
+  public var identity: ClientIdentity?
+  /// The name of the server in its certificate, in TLS (RFC 6066, 3) and in the Host field, where
+  /// it is reached at another one: through a forwarded port, by its address; nil for that of the
+  /// URL.
+  public var serverName: String?
   /// The HTTP proxy to go through; nil connects directly.
   public var proxy: WebSocketProxy?
   /// How long each phase may take.

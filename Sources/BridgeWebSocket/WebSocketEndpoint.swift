@@ -91,9 +91,32 @@ public struct WebSocketEndpoint: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// The Host header: the port only where it is not the scheme's own (RFC 9110, 7.2).
-  var hostHeader: String {
-    let bracketed = endpoint.host.contains(":") ? "[\(endpoint.host)]" : endpoint.host
-    return endpoint.port == (isSecure ? 443 : 80) ? bracketed : "\(bracketed):\(endpoint.port)"
+  var hostHeader: String { hostHeader(of: endpoint.host) }
+
+  /// Likewise, for a server of another name; the port of the URL is not its own then.
+  func hostHeader(named name: String?) -> String { name.map(Self.bracketed) ?? hostHeader }
+
+  private func hostHeader(of host: String) -> String {
+    let name = Self.bracketed(host)
+    return endpoint.port == (isSecure ? 443 : 80) ? name : "\(name):\(endpoint.port)"
+  }
+
+  private static func bracketed(_ host: String) -> String {
+    host.contains(":") ? "[\(host)]" : host
+  }
+
+  /// Refuses what is no name or address of a host.
+  ///
+  /// - Throws: `validationError`.
+  static func check(serverName name: String?) throws(AppError) {
+    guard let name else { return }
+    let isAddress =
+      name.count { $0 == ":" } > 1 && name.utf8.allSatisfy(isAddressByte)
+    let isName = !name.isEmpty && !name.hasPrefix("-") && name.utf8.allSatisfy(isNameByte)
+    guard isAddress || isName, name.utf8.count <= limits.host else {
+      throw .validationError(
+        field: "serverName", message: "It is no name of a host of at most 112 bytes.")
+    }
   }
 
   /// The URL without its query, which may carry a token.

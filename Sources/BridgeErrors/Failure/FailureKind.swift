@@ -107,6 +107,10 @@ public enum FailureKind: Sendable, Hashable {
     case revoked
     /// Any other reason for which it does not verify.
     case invalidCertificate
+    /// The server wants a certificate of this client, which has none.
+    case identityRequired
+    /// The server refuses the certificate of this client.
+    case identityRefused
   }
 }
 

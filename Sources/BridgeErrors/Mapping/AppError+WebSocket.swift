@@ -167,6 +167,8 @@ extension FailureKind.TLSCause {
     case .weakDigest: "The certificate is signed with a digest that is not secure any more."
     case .revoked: "The certificate was revoked by its issuer."
     case .invalidCertificate: "The certificate, or one of its chain, is not valid for a server."
+    case .identityRequired: "The server wants a certificate of this client, and none is set."
+    case .identityRefused: "The server refuses the certificate of this client."
     }
   }
 }

@@ -113,8 +113,9 @@ public actor WebSocketConnection: Connection {
   /// Resolves, dials, identifies the server, upgrades. A proxy is resolved and dialed in place of
   /// the server, whose name it resolves.
   ///
-  /// - Throws: what `AppError.init(webSocketFailure:)` makes of the failure; `fileReadError` for an
-  ///   authority file, `validationError` for a header field; `cancelled`.
+  /// - Throws: what `AppError.init(webSocketFailure:)` makes of the failure; `fileReadError` for a
+  ///   file of an authority or of the identity, `validationError` for a header field or a name;
+  ///   `cancelled`.
   public nonisolated func connect() async throws(AppError) {
     do throws(ConnectionError) {
       try await open()
@@ -131,7 +132,10 @@ public actor WebSocketConnection: Connection {
     do throws(AppError) {
       try RequestHeaders.check(configuration)
       if let proxy = configuration.proxy { try ProxyRequest.check(proxy) }
-      trust = url.isSecure ? try TrustStore.store(for: configuration.trust) : nil
+      try WebSocketEndpoint.check(serverName: configuration.serverName)
+      trust =
+        url.isSecure
+        ? try TrustStore.store(for: configuration.trust, showing: configuration.identity) : nil
     } catch {
       throw ConnectionError(error)
     }

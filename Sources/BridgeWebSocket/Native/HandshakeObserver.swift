@@ -11,7 +11,12 @@ enum HandshakeObserver {
     static let notTLS = 1
     /// Plus the alert's number.
     static let alert = 0x100
+    /// The server has requested a certificate; may stand beside the others.
+    static let request = 0x1000
   }
+
+  /// The type of a CertificateRequest (RFC 8446, appendix B.3).
+  private static let certificateRequest: UInt8 = 13
 
   /// Sessions made from `context` are watched.
   static func attach(to context: OpaquePointer) {
@@ -29,11 +34,12 @@ enum HandshakeObserver {
 
   /// The observed result; nil where nothing unusual was seen.
   static func result(of session: OpaquePointer) -> WebSocketFacts.Handshake? {
-    let mark = unsafe Int(bitPattern: SSL_get_ex_data(session, slot))
+    let seen = unsafe Int(bitPattern: SSL_get_ex_data(session, slot))
+    let mark = seen & ~Mark.request
     switch mark {
     case 0: return nil
     case Mark.notTLS: return .notTLS
-    default: return .alert(mark - Mark.alert)
+    default: return .alert(mark - Mark.alert, requestsIdentity: seen != mark)
     }
   }
 
@@ -49,8 +55,10 @@ enum HandshakeObserver {
     if type == SSL3_RT_ALERT, bytes.count == 2, unsafe bytes[1] != 0 {
       mark = Mark.alert + Int(unsafe bytes[1])
     }
+    if type == SSL3_RT_HANDSHAKE, unsafe bytes.first == certificateRequest { mark = Mark.request }
     if mark != 0 {
-      unsafe SSL_set_ex_data(session, slot, UnsafeMutableRawPointer(bitPattern: mark))
+      let earlier = unsafe Int(bitPattern: SSL_get_ex_data(session, slot)) & Mark.request
+      unsafe SSL_set_ex_data(session, slot, UnsafeMutableRawPointer(bitPattern: mark | earlier))
     }
   }
 }

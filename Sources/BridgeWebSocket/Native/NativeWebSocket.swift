@@ -103,7 +103,9 @@ enum NativeWebSocketStep {
     self.sendQueue = sendQueue
     self.report = report
     facts = WebSocketFacts(isSecure: endpoint.isSecure)
-    certificate = CertificateVerifier(trust: configuration.trust, host: endpoint.endpoint.host)
+    facts.hasIdentity = configuration.identity != nil
+    certificate = CertificateVerifier(
+      trust: configuration.trust, host: configuration.serverName ?? endpoint.endpoint.host)
     assembler = MessageAssembler(limit: configuration.messageLimit)
   }
 
@@ -141,7 +143,7 @@ enum NativeWebSocketStep {
     unsafe info.pwsi = created
     return unsafe address.withCString { address in
       unsafe endpoint.target.withCString { target in
-        unsafe endpoint.hostHeader.withCString { hostHeader in
+        unsafe endpoint.hostHeader(named: configuration.serverName).withCString { hostHeader in
           unsafe names.withCString { names in
             unsafe info.address = address
             unsafe info.path = target

@@ -4,84 +4,91 @@ import CLibCrypto
 import CLibWebSockets
 import FoundationEssentials
 
-/// OpenSSL's settings for one kind of trust: made once per process, shared by all reactors, never
-/// freed.
+/// OpenSSL's settings for one kind of trust and one identity: made once per process, shared by all
+/// reactors, never freed.
 @safe final class TrustStore: @unchecked Sendable {
   /// What distinguishes one store from another.
-  enum Key: Hashable {
-    case system
-    /// The digest of a PEM file, so that a file that was exchanged is read again.
-    case authority([UInt8])
-    /// No authority at all: the key itself is known.
-    case pinned
+  struct Key: Hashable {
+    enum Authorities: Hashable {
+      case system
+      /// The digest of a PEM file, so that a file that was exchanged is read again.
+      case file([UInt8])
+      /// No authority at all: the key itself is known.
+      case pinned
+    }
+
+    var authorities: Authorities
+    /// The digest of the certificate and its key; nil where none is shown.
+    var identity: [UInt8]?
   }
 
   private static let all = Mutex([Key: TrustStore]())
   /// How often the machine's authorities were read.
   static let readings = Mutex(0)
-  private static let largestFile = 4 << 20
 
   let key: Key
   let context: OpaquePointer
 
   /// The store for `trust`; reads the authorities when it is the first use.
   ///
-  /// - Throws: `fileReadError` for a PEM file that cannot be read or holds no certificate,
+  /// - Throws: `fileReadError` for a PEM file that cannot be read or holds not what it is for,
   ///   `internalError` where OpenSSL refuses.
-  static func store(for trust: WebSocketConfiguration.Trust) throws(AppError) -> TrustStore {
+  static func store(
+    for trust: WebSocketConfiguration.Trust, showing identity: ClientIdentity? = nil
+  ) throws(AppError) -> TrustStore {
+    var shown: IdentityFiles?
+    if let identity { shown = try IdentityFiles(identity) }
     switch trust {
     case .system:
-      return try unsafe shared(.system) { context in
+      return try unsafe shared(.system, shown) { context throws(AppError) in
         readings.withLock { $0 += 1 }
-        return unsafe SSL_CTX_set_default_verify_paths(context) == 1
+        guard unsafe SSL_CTX_set_default_verify_paths(context) == 1 else {
+          throw .internalError(detail: "OpenSSL refused the certificate authorities.")
+        }
       }
     case .pinned:
-      return try unsafe shared(.pinned) { _ in true }
+      return try unsafe shared(.pinned, shown) { _ throws(AppError) in }
     case .authority(let file):
-      let refused = AppError.fileReadError(
-        path: PeerText.escaped(file), reason: "It holds no certificate authority.")
-      guard FileManager.default.isReadableFile(atPath: file),
-        let data = FileManager.default.contents(atPath: file), data.count <= largestFile
-      else {
-        throw .fileReadError(path: PeerText.escaped(file), reason: "It cannot be read.")
-      }
-      do throws(AppError) {
-        return try unsafe shared(.authority(digest(Array(data)))) {
-          unsafe SSL_CTX_load_verify_file($0, file) == 1
+      let bytes = try PEMFile.bytes(of: file)
+      return try unsafe shared(.file(PEMFile.digest(bytes)), shown) { context throws(AppError) in
+        guard unsafe SSL_CTX_load_verify_file(context, file) == 1 else {
+          throw PEMFile.refused(file, "It holds no certificate authority.")
         }
-      } catch {
-        throw refused
       }
     }
   }
 
   private static func shared(
-    _ key: Key, load: (OpaquePointer) -> Bool
+    _ authorities: Key.Authorities, _ identity: IdentityFiles?,
+    load: (OpaquePointer) throws(AppError) -> Void
   ) throws(AppError) -> TrustStore {
-    try all.withLock { stores throws(AppError) in
+    let key = Key(authorities: authorities, identity: identity?.digest)
+    return try all.withLock { stores throws(AppError) in
       if let known = stores[key] { return known }
-      guard let made = unsafe TrustStore(key, load: load) else {
-        throw .internalError(detail: "OpenSSL refused the certificate authorities.")
+      let made = try unsafe TrustStore(key) { context throws(AppError) in
+        try unsafe load(context)
+        try unsafe identity?.load(into: context)
       }
       stores[key] = made
       return made
     }
   }
 
-  private init?(_ key: Key, load: (OpaquePointer) -> Bool) {
-    guard let context = unsafe SSL_CTX_new(TLS_client_method()) else { return nil }
-    guard unsafe bridge_set_ssl_defaults(context) == 1, unsafe load(context) else {
+  private init(_ key: Key, load: (OpaquePointer) throws(AppError) -> Void) throws(AppError) {
+    guard let context = unsafe SSL_CTX_new(TLS_client_method()) else {
+      throw .internalError(detail: "OpenSSL has no memory for a client.")
+    }
+    do throws(AppError) {
+      guard unsafe bridge_set_ssl_defaults(context) == 1 else {
+        throw .internalError(detail: "OpenSSL refused TLS 1.2.")
+      }
+      try unsafe load(context)
+    } catch {
       unsafe SSL_CTX_free(context)
-      return nil
+      throw error
     }
     unsafe HandshakeObserver.attach(to: context)
     self.key = key
     unsafe self.context = context
-  }
-
-  private static func digest(_ bytes: [UInt8]) -> [UInt8] {
-    var digest = [UInt8](repeating: 0, count: Int(SHA256_DIGEST_LENGTH))
-    _ = unsafe SHA256(bytes, bytes.count, &digest)
-    return digest
   }
 }

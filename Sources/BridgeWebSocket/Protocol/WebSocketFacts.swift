@@ -30,7 +30,7 @@ struct WebSocketFacts: Sendable, Equatable {
   /// How OpenSSL saw a handshake fail.
   enum Handshake: Sendable, Equatable {
     /// The peer said why in an alert (RFC 8446, 6.2).
-    case alert(Int)
+    case alert(Int, requestsIdentity: Bool)
     /// The received bytes were not TLS.
     case notTLS
   }
@@ -61,6 +61,8 @@ struct WebSocketFacts: Sendable, Equatable {
   }
 
   var isSecure: Bool
+  /// Whether this client shows a certificate where the server requests one.
+  var hasIdentity = false
   var stage = Stage.dialing
   var socket = Socket.open
   /// How many bytes came.
@@ -90,7 +92,10 @@ struct WebSocketFacts: Sendable, Equatable {
   private var handshakeEnd: WebSocketFailure.Observation {
     if let tlsCause { return .tls(tlsCause) }
     switch handshake {
-    case .alert(let number): return .notWebSocket(seen: "TLS alert \(number)", location: nil)
+    case .alert(let number, let isRequested):
+      let wanted: FailureKind.TLSCause? = isRequested && !hasIdentity ? .identityRequired : nil
+      return FailureKind.TLSCause(alert: number, without: wanted).map { .tls($0) }
+        ?? .notWebSocket(seen: "TLS alert \(number)", location: nil)
     case .notTLS: return .tls(.notTLS)
     case nil: return .dropped
     }
@@ -152,4 +157,24 @@ struct WebSocketFacts: Sendable, Equatable {
 
   /// ECONNRESET (errno(3), Linux).
   private static let connectionReset: Int32 = 104
+}
+
+extension FailureKind.TLSCause {
+  /// What a server's alert says of the certificate of this client; nil for what is of something
+  /// else (RFC 8446, 6.2).
+  ///
+  /// - Parameter cause: what it says where a certificate was requested and none was shown.
+  init?(alert number: Int, without cause: Self?) {
+    switch number {
+    // certificate_required
+    case 116: self = .identityRequired
+    // handshake_failure, which servers of TLS 1.2 say for it (RFC 5246, 7.4.6).
+    case 40:
+      guard let cause else { return nil }
+      self = cause
+    // From bad_certificate to certificate_unknown, unknown_ca, access_denied.
+    case 42...46, 48, 49: self = cause ?? .identityRefused
+    default: return nil
+    }
+  }
 }

@@ -67,6 +67,8 @@ private let causes: [(FailureKind.TLSCause, String)] = [
   (.weakDigest, "The certificate is signed with a digest that is not secure any more."),
   (.revoked, "The certificate was revoked by its issuer."),
   (.invalidCertificate, "The certificate, or one of its chain, is not valid for a server."),
+  (.identityRequired, "The server wants a certificate of this client, and none is set."),
+  (.identityRefused, "The server refuses the certificate of this client."),
 ]
 
 private let tls: [WebSocketRow] = causes.map { cause, words in

@@ -46,6 +46,8 @@ let kindTable: [(FailureKind, String, RetryClass, Int32)] = [
   (.tls(.weakDigest), "tls.weakDigest", .needsPerson, 79),
   (.tls(.revoked), "tls.revoked", .needsPerson, 79),
   (.tls(.invalidCertificate), "tls.invalidCertificate", .needsPerson, 79),
+  (.tls(.identityRequired), "tls.identityRequired", .needsPerson, 79),
+  (.tls(.identityRefused), "tls.identityRefused", .needsPerson, 79),
   (.refusedUpgrade(status: 400), "refusedUpgrade.400", .reconnectLater, 76),
   (.refusedUpgrade(status: 401), "refusedUpgrade.401", .reconnectOnce, 77),
   (.refusedUpgrade(status: 403), "refusedUpgrade.403", .reconnectOnce, 77),

@@ -100,6 +100,14 @@ final class Certificates: Sendable {
     try run(["x509", "-inform", "DER", "-in", "\(name).der", "-out", "\(name).crt"])
   }
 
+  /// The key of `name`, encrypted with `passphrase`, as `name`.locked.
+  func lock(_ name: String, with passphrase: String) throws {
+    try run([
+      "pkey", "-in", "\(name).key", "-aes256", "-passout", "pass:\(passphrase)", "-out",
+      "\(name).locked",
+    ])
+  }
+
   /// The SHA-256 of the public key in `name`.crt, computed by openssl and not by us.
   func pin(_ name: String) throws -> [UInt8] {
     try run(["x509", "-in", "\(name).crt", "-pubkey", "-noout", "-out", "\(name).pem"])

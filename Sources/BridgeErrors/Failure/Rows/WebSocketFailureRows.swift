@@ -126,6 +126,9 @@ extension FailureKind.TLSCause {
     case .revoked: "Stop here: its key may be in other hands. The server needs a new certificate."
     case .invalidCertificate:
       "The server's administrator can check its chain with `openssl verify -purpose sslserver`."
+    case .identityRequired: "Its administrator issues one: the client is given it with its key."
+    case .identityRefused:
+      "It may have expired, or be of another authority than the server's: its log says which."
     }
   }
 }
