@@ -17,11 +17,21 @@ extension DurableSession {
         let channel = try await nextChannel(command.text, last)
         let ending = try await carry(over: channel, command)
         if isWelcome { refusals = RefusalRetry(configuration.refusalPauses) }
+        if let error = stall {
+          // It goes on, as a program does that reads nothing: that is waited for, however long.
+          machine.sendAgain()
+          sink.yield(.refused(error))
+          try await RefusalRetry.rest()
+          last = ending
+          continue
+        }
         switch Result(catching: { () throws(AppError) in try goesOn(after: ending, &progress) }) {
         case .success(true): break
         case .success(false): return finish()
         // A shell that cannot start it has no process left, for instance.
-        case .failure(let error) where mayBeRefused(ending): try await refusals.wait(after: error)
+        case .failure(let error) where mayBeRefused(ending):
+          sink.yield(.refused(error))
+          try await refusals.wait(after: error)
         case .failure(let error): throw error
         }
         last = ending
@@ -184,6 +194,17 @@ extension DurableSession {
         host: configuration.host, reason: "its attachments end as soon as they begin")
     }
     return true
+  }
+
+  /// Why the host cannot go on with a session that was attached before: its keeper is stopped, or
+  /// waits for a disk; nil for what is no such thing.
+  private var stall: AppError? {
+    guard case .refused(let refusal) = machine.phase, refusal.code == .directory,
+      machine.welcome != nil, !isLeaving, !Task.isCancelled
+    else { return nil }
+    let error = SessionFailure.error(
+      refusal, host: configuration.host, session: configuration.attachment.session)
+    return SessionFailure.isOfAStoppedKeeper(error) ? error : nil
   }
 
   /// Whether the host, on which the session was attached before, did not run `bridge-host` this

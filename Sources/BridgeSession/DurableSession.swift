@@ -70,6 +70,8 @@ public actor DurableSession {
     case attached(Welcome)
     /// The channel was lost; another one is requested.
     case suspended(ByteChannelEnding)
+    /// The host, where it was attached before, does not go on with it for now: it is asked again.
+    case refused(AppError)
     /// Input and controls that will not reach the program.
     case inputDropped(ClientSession.InputLoss)
     /// A condition that ends nothing.

@@ -13,6 +13,14 @@ package struct RefusalRetry: Sendable {
     [500, 1000, 2000, 4000, 8000, 15_000].map { .milliseconds($0) }
   }
 
+  /// Waits before a host is asked again whose answer takes its own time: it has waited for a
+  /// process that does not answer.
+  ///
+  /// - Throws: `cancelled`.
+  package static func rest() async throws(AppError) {
+    do { try await ContinuousClock().sleep(for: .seconds(1)) } catch { throw .cancelled }
+  }
+
   /// Waits until the host is to be asked again.
   ///
   /// - Throws: `error` where that would change nothing, or was done for long enough; `cancelled`.

@@ -107,6 +107,50 @@ struct DurableSessionFailureTests {
     #expect(error?.caseName == (failures < 4 ? "networkUnavailable" : "durableSessionHostUnusable"))
   }
 
+  /// Its keeper is stopped, or waits for a disk: the program goes on, and so does the wait.
+  @Test func aKeeperThatDoesNotAnswerForAWhileIsAskedAgain() async throws {
+    let refuse = { @Sendable (channel: ScriptedChannel) in
+      channel.send(channel.marker)
+      channel.send(.refused(Refusal(.directory, "The keeper of 5 (process 7) does not answer.")))
+      channel.hangUp()
+    }
+    let host = ScriptedHost(
+      ending: .finished(status: 78),
+      { channel in
+        channel.greet()
+        channel.hangUp()
+      }, refuse, refuse,
+      { channel in
+        channel.greet()
+        channel.send(.ended(at: 0, .exited(status: 3)))
+      })
+    let session = host.session()
+    var refusals = 0
+    #expect(try await session.exitStatus() == .exited(status: 3))
+    await session.detach()
+    for await event in session.events { if case .refused = event { refusals += 1 } }
+    #expect(refusals == 2)
+    #expect(await host.channels.count == 4)
+  }
+
+  /// Another machine has it, for instance: that does not end by itself.
+  @Test func aSessionThatAnotherMachineHasIsNotWaitedFor() async throws {
+    let refuse = { @Sendable (channel: ScriptedChannel) in
+      channel.send(channel.marker)
+      channel.send(.refused(Refusal(.directory, "Session 5 runs on another machine: west.")))
+      channel.hangUp()
+    }
+    let host = ScriptedHost(
+      ending: .finished(status: 78),
+      { channel in
+        channel.greet()
+        channel.hangUp()
+      }, refuse)
+    let error = await failure { try await host.session().exitStatus() }
+    #expect(error?.caseName == "durableSessionOutcomeUnknown")
+    #expect(await host.channels.count == 2)
+  }
+
   @Test func aHostThatBreaksTheProtocolIsLeft() async throws {
     let host = ScriptedHost { channel in
       channel.greet()

@@ -63,7 +63,8 @@ struct RunContext: Sendable {
       host: PeerText.escaped(settings.givenHost, limit: 128), reporter: reporter,
       keyboard: keyboard, reactor: reactor, clock: clock,
       isUnicode: local.isUnicode,
-      retriesFirstDial: request.recovery.wait != nil)
+      retriesFirstDial: request.recovery.wait != nil,
+      jumpHost: { settings.jumpHost(in: $0) })
     facts = Mutex(LinkFacts(retriesFirstDial: request.recovery.wait != nil))
     let (endings, end) = AsyncStream.makeStream(
       of: Ending.self, bufferingPolicy: .bufferingOldest(1))

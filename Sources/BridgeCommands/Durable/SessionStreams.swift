@@ -359,6 +359,7 @@ final class SessionStreams: Sendable {
       switch event {
       case .attached(let welcome):
         attached += 1
+        context.view.stall(nil)
         report(welcome)
         if welcome.role == .writer, !welcome.hasEnded { await agent?.attached() }
         if attached > 1 {
@@ -367,7 +368,10 @@ final class SessionStreams: Sendable {
         }
       case .suspended:
         context.reporter.event(.suspendedSession(id: "\(welcome.session)"))
+        context.view.stall(LinkStatus.Stall(since: .now))
         perform(gate.withLock { $0.suspend(at: .now) })
+      case .refused(let error):
+        context.view.explainStall(PeerText.escaped(error.shownMessage(), limit: 512))
       case .inputDropped(let loss): report(loss)
       case .notice(let notice) where notice.code == .renamed: renamed(notice.text)
       // A program that reads no more than it needs is none to be warned of: ssh says nothing.

@@ -47,7 +47,7 @@ package enum CommandAdvice {
     for error: AppError, in context: FailureContext? = nil, ofJumpHost: Bool = false
   ) -> Row? {
     let row = row(ofHost: error, in: context)
-    if ofJumpHost, row != nil, case .sshTimeout = error, context != nil { return ofTimeOnTheWay }
+    if ofJumpHost, row != nil, case .sshTimeout = error { return ofTimeOnTheWay }
     guard ofJumpHost, let options = row?.options, !options.isDisjoint(with: ofTheHostAlone) else {
       return row
     }
@@ -133,6 +133,9 @@ package enum CommandAdvice {
 
   package static let withoutTerminal: Row = "`-T` asks for no terminal."
 
+  private static let ofTimeOfDial: Row =
+    "ConnectTimeout sets the time, by `-o` or in ssh_config; `--timeout` limits a whole dial."
+
   private static let ofLogin =
     "`--login-timeout` sets the time; `--timeout` limits a whole dial."
 
@@ -144,7 +147,7 @@ package enum CommandAdvice {
   private static func row(ofTimeIn phase: ConnectionPhase) -> Row? {
     switch phase {
     case .resolve, .dial, .banner, .keyExchange, .hostKey:
-      "ConnectTimeout sets the time, by `-o` or in ssh_config; `--timeout` limits a whole dial."
+      ofTimeOfDial
     case .authenticate: Row(ofLogin)
     case .openChannel, .execute, .upgrade, .close: nil
     case .stream: "`--dead-after` sets the time."
@@ -153,8 +156,8 @@ package enum CommandAdvice {
 
   /// The names of options in backticks, as the help spells them.
   package static let byCase: [String: Row] = [
-    "timeout": "`--timeout` sets the time.",
-    "sshTimeout": "`--timeout` sets the time.",
+    "timeout": ofTimeOfDial,
+    "sshTimeout": ofTimeOfDial,
     "sshAuthenticationFailed": "`-l` names the user, `-i` a key file.",
     "sshKeyInvalid": "`-i` names a key file.",
     "sshHostKeyUnknown": """
@@ -176,7 +179,7 @@ package enum CommandAdvice {
 
   /// Overrules the line of the case where the kind of failure needs another one.
   package static let byKind: [String: Row] = [
-    "dialTimeout": "`--timeout` sets the time.",
+    "dialTimeout": ofTimeOfDial,
     "hostKeyNewType": "`--host-key ask` asks for it on a terminal; accept-new refuses it.",
     "agentUnavailable": "`-i` names a key file.",
   ]

@@ -30,8 +30,9 @@ extension LinkStatus {
     let outage: Outage
     switch state {
     case .up:
-      let question = askedAfter.map { Self.question(unsent: unsent, after: $0) }
-      return [question ?? hint?.text].compactMap(\.self)
+      if let askedAfter { return [Self.question(unsent: unsent, after: askedAfter)] }
+      let waiting = stallLines(at: now, held: held, unsent: unsent, keys)
+      return waiting.isEmpty ? [hint?.text].compactMap(\.self) : waiting
     case .over: return []
     case .suspected(_, let suspicion): outage = suspicion
     case .opening(let opening):
@@ -52,6 +53,17 @@ extension LinkStatus {
     if let way = disconnecting { lines.append("  \(way.name) again disconnects.") }
     return lines
   }
+
+  /// That the session does not go on, once that takes longer than a slow host needs.
+  private func stallLines(at now: Moment, held: Int, unsent: Int, _ keys: Keys) -> [String] {
+    guard let stall, now - stall.since >= Self.stallWindow else { return [] }
+    let time = Self.seconds(now - stall.since)
+    let lines = ["The session on \(host) has not answered for \(time); it is asked again."]
+    return lines + (stall.reason.map { ["  \($0)"] } ?? [])
+      + keyLines(keys, held: held, unsent: unsent, Outage(start: .silent(since: stall.since)))
+  }
+
+  private static let stallWindow = Duration.seconds(3)
 
   private func banner(
     of outage: Outage, at now: Moment, _ keys: Keys, color: Bool, unicode: Bool
@@ -93,17 +105,26 @@ extension LinkStatus {
     case .none: return []
     case .lines(let lines): return lines
     case .status(let login):
-      return ["  " + login] + explanation(of: outage)
+      let hop = jumpHost(context(of: outage))
+      return ["  " + (hop.map { PeerText.escaped($0.words, limit: 512) } ?? login)]
+        + explanation(of: outage)
     }
+  }
+
+  private func context(of outage: Outage) -> FailureContext? {
+    outage.shown.map { $0.context } ?? outage.failure?.context
   }
 
   /// Why no connection is up, and what can be done; empty where nothing is known.
   private func explanation(of outage: Outage) -> [String] {
-    guard let error = outage.shown?.error ?? outage.failure else { return [] }
-    let shown = outage.shown ?? PresentedError(error: error)
+    guard let shown = outage.shown ?? outage.failure.map({ PresentedError(failure: $0) }) else {
+      return []
+    }
+    let error = shown.error
     let entry = ErrorCatalogue.entry(named: error.caseName)
     let cause = entry.map { ["  " + $0.cause] } ?? []
-    let advice = CommandAdvice.text(for: error, in: shown.context)
+    let advice = CommandAdvice.text(
+      for: error, in: shown.context, ofJumpHost: jumpHost(shown.context) != nil)
     let remedy = TerminalBanner.remedy(of: shown, advice: advice)
     return cause + (remedy.isEmpty ? entry.map { ["  " + $0.remedy] } ?? [] : remedy)
   }
@@ -147,7 +168,7 @@ extension LinkStatus {
     switch keys {
     case .none: return []
     case .bare:
-      let kinds = (outage.shown?.error ?? outage.failure)?.recoveryOptions.map(\.kind) ?? []
+      let kinds = (outage.shown?.error ?? outage.failure?.error)?.recoveryOptions.map(\.kind) ?? []
       return ["  " + LinkKeys.options(of: kinds).joined(separator: "  ")]
     case .held: return ["  \(held)"]
     case .escapes(isLineStart: false, _):
@@ -174,7 +195,7 @@ extension LinkStatus {
 
   private func escapes(_ outage: Outage, canDetach: Bool) -> String {
     var all = [words("\(escape)r", isSuspected ? "reconnects" : "retries now")]
-    if (outage.shown?.error ?? outage.failure) != nil, answer == nil {
+    if (outage.shown?.error ?? outage.failure?.error) != nil, answer == nil {
       all.append(words("\(escape)s", "explains"))
     }
     if canDetach { all.append(words("\(escape)d", "detaches")) }
@@ -211,7 +232,7 @@ extension LinkStatus {
     case .opening(let found), .suspected(_, let found), .down(let found): outage = found
     }
     var lines = TerminalText.broken("\(facts(outage, at: now)).", at: .max)
-    if let error = outage.shown?.error ?? outage.failure {
+    if let error = outage.shown?.error ?? outage.failure?.error {
       lines.append(PeerText.escaped(error.shownMessage(), limit: 512))
     }
     if held > 0 { lines.append(Self.held(held)) }

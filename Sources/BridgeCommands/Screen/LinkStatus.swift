@@ -1,4 +1,4 @@
-import BridgeErrors
+package import BridgeErrors
 package import BridgeRecovery
 
 /// The state of the link as a person sees it, from the supervisor's events: without I/O, so that
@@ -43,7 +43,7 @@ package struct LinkStatus: Sendable {
     private(set) var attempt = 1
     var attemptsLeft: Int?
     /// Why no connection is up, as far as is known.
-    var failure: AppError?
+    var failure: ConnectionError?
     /// The error that the supervisor wants to be seen.
     var shown: PresentedError?
   }
@@ -56,6 +56,20 @@ package struct LinkStatus: Sendable {
     /// A line that is to be read in `time` from `now` on.
     package init(_ text: String, for time: Duration, at now: Moment) {
       (self.text, end) = (text, now + time)
+    }
+  }
+
+  /// A session that does not go on over a link that is up.
+  package struct Stall: Sendable {
+    /// When its channel was lost, or its link came back, whichever was later.
+    package var since: Moment
+    /// Why the host does not go on with it; nil before it has said so.
+    package var reason: String?
+
+    /// A session that has no answer since then.
+    package init(since: Moment, reason: String? = nil) {
+      self.since = since
+      self.reason = reason
     }
   }
 
@@ -83,15 +97,22 @@ package struct LinkStatus: Sendable {
   package var hint: Hint?
   /// Shown until the outage is over.
   package private(set) var answer: Answer?
+  /// Since when the session of a link that is up has no answer, and why where that is known.
+  package var stall: Stall?
   let host: String
+  /// The jump host that a failure is about; nil where it is the host's own.
+  let jumpHost: @Sendable (FailureContext?) -> CommandFailure.JumpHost?
   /// What stands for the tilde.
   let escape: String
   /// What was said where nothing can be erased.
   var log = Log()
 
   /// Creates the status of the link to `host`, which is escaped.
-  package init(host: String, escape: String = "~", at now: Moment = .now) {
-    (self.host, self.escape) = (host, escape)
+  package init(
+    host: String, escape: String = "~", at now: Moment = .now,
+    jumpHost: @escaping @Sendable (FailureContext?) -> CommandFailure.JumpHost? = { _ in nil }
+  ) {
+    (self.host, self.escape, self.jumpHost) = (host, escape, jumpHost)
     state = .opening(Outage(start: .cut(at: now)))
   }
 
@@ -105,7 +126,8 @@ package struct LinkStatus: Sendable {
     case .recovered:
       noteEnd(at: event.at)
       comeUp(event.generation)
-    case .failed(let failure): fail(failure.error, event)
+      stall?.since = event.at
+    case .failed(let failure): fail(failure, event)
     case .waiting(let plan):
       setActivity(.waiting(plan, until: event.at + (plan.at ?? .zero)), standby: false)
       change { $0.attemptsLeft = plan.attemptsLeft }
@@ -148,7 +170,7 @@ package struct LinkStatus: Sendable {
   }
 
   /// A generation that is not in use may fail too: a standby, or one that was replaced.
-  private mutating func fail(_ error: AppError, _ event: RecoveryEvent) {
+  private mutating func fail(_ error: ConnectionError, _ event: RecoveryEvent) {
     switch state {
     case .up(let generation), .suspected(let generation, _):
       guard generation == event.generation else { return setActivity(.none, standby: true) }
@@ -228,7 +250,7 @@ package struct LinkStatus: Sendable {
   /// Whether there is something to say that changes with time.
   package var isTicking: Bool {
     if case .opening(let outage) = state { return outage.shown != nil }
-    return isOut || askedAfter != nil || hint != nil
+    return isOut || askedAfter != nil || hint != nil || stall != nil
   }
 
   /// Shows what the user has asked for; takes it away where it is shown.

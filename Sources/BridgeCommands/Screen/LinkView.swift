@@ -34,7 +34,8 @@ final class LinkView: Sendable {
 
   init(
     host: String, reporter: Reporter, keyboard: Keyboard?, reactor: Reactor,
-    clock: any Clock<Duration> & Sendable, isUnicode: Bool, retriesFirstDial: Bool
+    clock: any Clock<Duration> & Sendable, isUnicode: Bool, retriesFirstDial: Bool,
+    jumpHost: @escaping @Sendable (FailureContext?) -> CommandFailure.JumpHost?
   ) {
     self.host = host
     self.reporter = reporter
@@ -43,7 +44,9 @@ final class LinkView: Sendable {
     self.clock = clock
     self.isUnicode = isUnicode
     self.retriesFirstDial = retriesFirstDial
-    state = Mutex(State(status: LinkStatus(host: host, escape: keyboard?.escape ?? "~")))
+    state = Mutex(
+      State(
+        status: LinkStatus(host: host, escape: keyboard?.escape ?? "~", jumpHost: jumpHost)))
   }
 
   /// Shows what follows from `event`.
@@ -77,6 +80,22 @@ final class LinkView: Sendable {
   func hint(_ text: String) {
     change { $0.hint = LinkStatus.Hint(text, for: Self.readingTime, at: ContinuousClock.now) }
     tick()
+  }
+
+  /// Shows that the session of a link that is up does not go on, until nil is set.
+  func stall(_ stall: LinkStatus.Stall?) {
+    change { $0.stall = stall }
+    tick()
+  }
+
+  /// Says why it does not. Where nothing is drawn, once.
+  func explainStall(_ reason: String) {
+    let isNew = state.withLock { state in
+      defer { state.status.stall?.reason = reason }
+      return state.status.stall?.reason == nil
+    }
+    if isNew, !reporter.style.showsProgress { say("\(reason) It is asked again.") }
+    draw()
   }
 
   /// Takes away what `hint` has said.

@@ -165,12 +165,16 @@ public struct ClientSession: Sendable {
   var inputCursor: UInt64 = 0
   var controls: [PendingControl] = []
   var lastControl: UInt64 = 0
-  /// Whether a control is not known to be executed.
-  package var awaitsControl: Bool { !controls.isEmpty }
+  /// Whether a control that was sent is not known to be executed.
+  package var awaitsControl: Bool { controls.contains { $0.number <= controlsSent } }
   /// All controls up to this number were executed.
   package internal(set) var controlsDone: UInt64 = 0
   /// The last control that was sent in this attachment.
-  var controlCursor: UInt64 = 0
+  var controlCursor: UInt64 = 0 {
+    didSet { controlsSent = max(controlsSent, controlCursor) }
+  }
+  /// The last control that was sent in any attachment.
+  private var controlsSent: UInt64 = 0
   /// The host has sent the end in this attachment.
   var endWasReceived = false
   /// `close` is sent behind the next end that the host sends.

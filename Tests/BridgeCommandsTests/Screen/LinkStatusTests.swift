@@ -115,6 +115,60 @@ import Testing
     }
   }
 
+  /// A jump host that drops us is not the host.
+  @Test func anExplanationNamesTheJumpHostThatItIsAbout() {
+    var status = LinkStatus(
+      host: "h", at: start,
+      jumpHost: { failure in
+        failure?.host == "a"
+          ? .init(login: "ann@a", words: "jump host on the way to h failed: a:22.") : nil
+      })
+    status.see(event(.recovered(after: .zero, attempts: 1, isFirst: true), generation: 1))
+    status.see(event(.suspended(by: "a"), generation: 1))
+    let failure = ConnectionError(
+      .sshConnectionFailed(host: "a", reason: "Refused."),
+      context: FailureContext(kind: .dropped, phase: .banner, host: "a", port: 22))
+    status.see(event(.failed(failure), after: .seconds(1)))
+    status.toggle(.status(login: "ann at web:22"))
+    let explained = lines(status, after: .seconds(2), keys: shell)
+    #expect(explained.contains("  jump host on the way to h failed: a:22."))
+    #expect(!explained.contains("  ann at web:22"))
+  }
+
+  /// `--timeout` has no value of its own: it is named as a limit, and ConnectTimeout as the time.
+  @Test func theRemedyForASlowHostIsTheOneThatHelps() {
+    var status = suspected()
+    let failure = ConnectionError(
+      .sshTimeout(seconds: 15),
+      context: FailureContext(kind: .dialTimeout, phase: .dial, host: "h", port: 22))
+    status.see(event(.failed(failure), after: .seconds(1), generation: 1))
+    status.toggle(.status(login: "ann at web:22"))
+    let text = lines(status, after: .seconds(2), keys: shell).joined(separator: " ")
+    #expect(text.contains("ConnectTimeout sets the time"), "\(text)")
+  }
+
+  /// The link is up, and nothing of the session comes: a keeper that is stopped, or a slow disk.
+  @Test func aSessionThatDoesNotGoOnIsShown() {
+    var status = LinkStatus(host: "h", at: start)
+    status.see(event(.recovered(after: .zero, attempts: 1, isFirst: true), generation: 1))
+    status.stall = .init(since: start + .seconds(1))
+    #expect(lines(status, after: .seconds(3), keys: shell) == [] && status.isTicking)
+    #expect(
+      lines(status, after: .seconds(6), keys: shell).first
+        == "The session on h has not answered for 5 s; it is asked again.")
+    status.stall?.reason = "The keeper does not answer."
+    let explained = lines(status, after: .seconds(20), keys: shell)
+    #expect(explained.dropFirst().first == "  The keeper does not answer.")
+    #expect(explained.last?.contains("~. disconnects") == true)
+    // A link that was down meanwhile is no silence of the session.
+    status.see(event(.suspected(silentFor: .seconds(6)), after: .seconds(21), generation: 1))
+    let back = RecoveryEvent.Step.recovered(after: .zero, attempts: 1, isFirst: false)
+    status.see(event(back, after: .seconds(30), generation: 2))
+    #expect(lines(status, after: .seconds(32), keys: shell) == [])
+    status.stall = nil
+    #expect(lines(status, after: .seconds(60), keys: shell) == [] && !status.isTicking)
+  }
+
   @Test func anEscapeIsNamedAsItIsTyped() {
     var status = LinkStatus(host: "h", escape: "^A")
     status.see(event(.recovered(after: .zero, attempts: 1, isFirst: true), generation: 1))

@@ -267,6 +267,22 @@ import Testing
     #expect(client.nextFrame(at: 0) == .input(offset: 50, bytes: [9]))
   }
 
+  /// An interrupt that no link took has not been passed on, and that is what is said of it.
+  @Test func aControlIsAwaitedOnceItWasSent() throws {
+    var client = try client()
+    client.disconnect()
+    _ = try client.perform(.signal(.interrupt))
+    #expect(!client.awaitsControl)
+    _ = try reattach(&client) { _ in }
+    #expect(!client.awaitsControl)
+    _ = client.nextFrame(at: 0)
+    #expect(client.awaitsControl)
+    client.disconnect()
+    #expect(client.awaitsControl)
+    _ = try reattach(&client) { $0.lastControl = 1 }
+    #expect(!client.awaitsControl)
+  }
+
   @Test func controlsAreNumberedFromTheHostsLastAndSentAgainUntilTheyAreDone() throws {
     var client = try client { $0.lastControl = 4 }
     let size = WindowSize(columns: 9, rows: 9)

@@ -70,15 +70,18 @@ extension CatalogueRow {
   }
 
   static func durableSessionHostUnusable(_ host: String, _ reason: String) -> Self {
-    Self(
+    // It is one session that cannot be used, and not the host.
+    let isOfOne = reason.hasPrefix("The keeper of ")
+    let (place, clause) = (Payload.exact(host), Payload.sentence(reason))
+    return Self(
       "durableSessionHostUnusable", .session,
       cause: "Durable sessions need the program bridge-host on the remote machine.",
       remedy:
         "Mend what is named, install bridge-host there, or connect without a durable session.",
-      title: "No Durable Sessions",
-      message: """
-        \(Payload.exact(host)) cannot keep durable sessions: \(Payload.sentence(reason))
-        """,
+      title: isOfOne ? "Session Does Not Answer" : "No Durable Sessions",
+      message: isOfOne
+        ? "\(place) does not go on with the session: \(clause)"
+        : "\(place) cannot keep durable sessions: \(clause)",
       icon: "terminal", options: [.checkSettings, .dismiss], exit: .configuration)
   }
 }

@@ -68,9 +68,17 @@ extension FailureRow {
           answers instead.
           """
       }
+      let place = Payload.shown(detail)
+      // A portal leads to a page of its own, and no browser opens the others.
+      if detail.hasPrefix("/"), !detail.hasPrefix("//") {
+        return "The server has it at another path: connect to \(place) there."
+      }
+      if ["ws://", "wss://"].contains(where: { detail.lowercased().hasPrefix($0) }) {
+        return "The server leads elsewhere: connect to \(place)."
+      }
       return """
-        A captive portal or a proxy answers instead, and leads to \(Payload.shown(detail)): open \
-        that in a browser first.
+        A captive portal or a proxy answers instead, and leads to \(place): open that in a browser \
+        first.
         """
     })
 
