@@ -326,6 +326,75 @@ struct AgentHostTests {
       #expect(delivered.withLock { $0 } == ["ada"])
     }
   }
+
+  /// The host that carries the agent hears of it from the store, and its own people come too late.
+  @Test(arguments: StoreKind.allCases)
+  func anAnswerThatIsGivenOnAnotherHostReachesTheOneThatCarriesTheAgent(
+    kind: StoreKind
+  ) async throws {
+    try await kind.run { store, other in
+      let carried = Mutex(Approvals?.none)
+      let one = AgentHost("one", sharing: store)
+      try await running(one) { agent throws(AppError) in
+        let approvals = Approvals(restoring: try agent.approvals()) { changes throws(AppError) in
+          try await agent.keep(changes)
+        }
+        try await approvals.request(Self.question)
+        carried.withLock { $0 = approvals }
+        try await agent.follow(approvals)
+      } _: {
+        try await one.add("a", Self.session)
+        try await eventually { carried.withLock { $0 != nil } }
+        let approvals = try #require(carried.withLock { $0 })
+        let id = try #require(await approvals.pending.first).id
+        let answer = try await other.decide(id, option: "yes", by: "ada")
+        let decision = try #require(try await approvals.decision(for: id))
+        #expect(answer == .decided(decision) && decision.by == "ada")
+        #expect(
+          try await approvals.decide(id, option: "yes", by: "bob").text
+            == "Already decided: Allow (ada)")
+        #expect(
+          try await other.decide(id, option: "yes", by: "eve").text
+            == "Already decided: Allow (ada)")
+        let next = try await approvals.nextDelivery(for: "a")
+        #expect(next.id == id && next.decision == decision)
+      }
+    }
+  }
+
+  /// Both people saw the question before either had decided it.
+  @Test(arguments: StoreKind.allCases)
+  func ofTwoAnswersOnTwoHostsOneIsTheDecision(kind: StoreKind) async throws {
+    try await kind.run { store, other in
+      let carried = Mutex(Approvals?.none)
+      let one = AgentHost("one", sharing: store)
+      try await running(one) { agent throws(AppError) in
+        let approvals = Approvals(restoring: try agent.approvals()) { changes throws(AppError) in
+          try await agent.keep(changes)
+        }
+        try await approvals.request(Self.question)
+        carried.withLock { $0 = approvals }
+        try await agent.rest()
+      } _: {
+        try await one.add("a", Self.session)
+        try await eventually { carried.withLock { $0 != nil } }
+        let approvals = try #require(carried.withLock { $0 })
+        let id = try #require(await approvals.pending.first).id
+        _ = try await other.decide(id, option: "yes", by: "ada")
+        let late = await #expect(throws: AppError.self) {
+          try await approvals.decide(id, option: "yes", by: "bob")
+        }
+        #expect(late?.caseName == "validationError")
+        let kept = try #require(try await store.state(of: "a").approvals.first)
+        #expect(try kept.record.decoded(as: ApprovalRecord.self).decision?.by == "ada")
+        let missing = ApprovalID(agent: "a", number: 9)
+        let unknown = await #expect(throws: AppError.self) {
+          try await other.decide(missing, option: "yes", by: "ada")
+        }
+        #expect(unknown?.caseName == "validationError")
+      }
+    }
+  }
 }
 
 /// A store from which a host can be cut off.

@@ -208,6 +208,19 @@ struct ApprovalLedger: Sendable {
     return propose(record)
   }
 
+  /// Takes the decision of a record that another host has stored; nothing where the request does
+  /// not wait for one.
+  mutating func adopt(_ stored: ApprovalRecord) -> Step {
+    guard let entry = agents[stored.id.agent]?.entries[stored.id.number] else {
+      return .known(nil)
+    }
+    guard !entry.isBusy, var record = entry.record else { return .busy }
+    guard record.state == .pending, case .decided = stored.state else { return .known(record) }
+    record.state = stored.state
+    agents[stored.id.agent]?.entries[stored.id.number] = Entry(record: record)
+    return .known(record)
+  }
+
   /// A request takes no answer any more. A decision that the agent may have stays.
   mutating func cancel(
     _ id: ApprovalID, by origin: ApprovalCancellation.Origin, reply: ApprovalReply?, at time: Date

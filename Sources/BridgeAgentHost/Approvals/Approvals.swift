@@ -160,13 +160,18 @@ public actor Approvals {
     let (found, isOwn) = try await perform { ledger, time throws(ApprovalRefusal) in
       try ledger.decide(id, option: option, values: values, by: name, at: time)
     }
-    let record = try Self.require(found)
-    switch record.state {
-    case .decided(let decision), .delivered(let decision):
-      return isOwn ? .decided(decision) : .alreadyDecided(decision)
-    case .canceled(let cancellation, reply: _): return .canceled(cancellation)
-    case .pending: throw .internalError(detail: "The request \(id) was not decided.")
-    }
+    return try Self.require(found).answer(isOwn: isOwn)
+  }
+
+  /// Takes an answer that another host has stored, where the request waits for one.
+  ///
+  /// - Throws: `cancelled`.
+  func adopt(_ stored: ApprovalRecord) async throws(AppError) {
+    let before = ledger.record(stored.id)
+    let (record, _) = try await perform { ledger, _ in ledger.adopt(stored) }
+    guard let record, record != before else { return }
+    changes.announce()
+    for reader in readers { reader.queue?.append(.put(record)) }
   }
 
   /// Withdraws a request; true where it takes no answer now. A decision that the agent may have

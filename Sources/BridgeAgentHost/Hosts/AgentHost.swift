@@ -48,6 +48,8 @@ public actor AgentHost {
   nonisolated let changes = Changes()
   /// Reasons to look for agents without a host.
   private nonisolated let looks = Changes()
+  /// The answers that were given on other hosts.
+  private nonisolated let answers = StoredAnswers()
   private nonisolated let shutDown = Latch()
 
   /// A host that carries nothing before `run`.
@@ -147,6 +149,7 @@ public actor AgentHost {
         loops.addTask { await self.renew() }
         loops.addTask { await self.look() }
         loops.addTask { await self.watchTime() }
+        loops.addTask { await self.watchAnswers() }
         loops.addTask { [store, looks] in
           for await _ in store.changes() { looks.announce() }
         }
@@ -209,7 +212,7 @@ public actor AgentHost {
         await release(lease)
         return nil
       }
-      try await carry(CarriedAgent(lease, state, in: store) { await self.end(lease, $0) })
+      try await carry(CarriedAgent(lease, state, in: store, answers) { await self.end(lease, $0) })
       return nil
     } catch {
       return error
@@ -329,6 +332,27 @@ public actor AgentHost {
     } catch {
       await stop(unlessTransient: error)
       return nil
+    }
+  }
+
+  /// Looks for the answers that are given on other hosts, as it does for agents.
+  private func watchAnswers() async {
+    while !Task.isCancelled {
+      let version = looks.version
+      if answers.hasReaders { await readAnswers() }
+      guard await clock.sleep(timing.poll / 5) else { return }
+      await pause(timing.poll * 4 / 5, orUntil: looks, after: version)
+    }
+  }
+
+  private func readAnswers() async {
+    do throws(AppError) {
+      answers.set(
+        try await asking { store throws(AppError) in
+          try await store.approvals(in: ApprovalRecord.State.decidedWord)
+        })
+    } catch {
+      await stop(unlessTransient: error)
     }
   }
 

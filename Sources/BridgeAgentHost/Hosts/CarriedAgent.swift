@@ -9,6 +9,7 @@ public struct CarriedAgent: Sendable {
   public let state: AgentState
 
   private let store: any AgentStore
+  private let answers: StoredAnswers
   private let leaseHasEnded: @Sendable (LeaseEnd) async -> Void
 
   /// Why a host has an agent no more.
@@ -20,10 +21,11 @@ public struct CarriedAgent: Sendable {
   }
 
   init(
-    _ lease: AgentLease, _ state: AgentState, in store: any AgentStore,
+    _ lease: AgentLease, _ state: AgentState, in store: any AgentStore, _ answers: StoredAnswers,
     leaseHasEnded: @escaping @Sendable (LeaseEnd) async -> Void
   ) {
-    (self.lease, self.state, self.store, self.leaseHasEnded) = (lease, state, store, leaseHasEnded)
+    (self.lease, self.state, self.store, self.answers) = (lease, state, store, answers)
+    self.leaseHasEnded = leaseHasEnded
   }
 
   /// Its name.
@@ -72,30 +74,61 @@ extension CarriedAgent {
 
   /// Keeps what `Approvals` changes.
   ///
-  /// - Throws: as `write`; `encodingError`.
+  /// A decision that another host has stored meanwhile stays the one: see `AgentStore.decide`.
+  /// - Throws: `validationError` for a decision that is not the first; as `write`;
+  ///   `encodingError`.
   public func keep(_ changes: [ApprovalChange]) async throws(AppError) {
+    if changes.count == 1, case .put(let record) = changes[0], record.isNewDecision {
+      return try await decide(record)
+    }
     var kept: [StoreChange] = []
     for change in changes {
       switch change {
-      case .put(let record):
-        kept.append(
-          .approval(
-            StoredApproval(
-              id: "\(record.id.number)", state: record.state.word,
-              record: try StoredValue(encoding: record))))
+      case .put(let record): kept.append(.approval(try StoredApproval(record)))
       case .remove(let id): kept.append(.removeApproval(id: "\(id.number)"))
       }
     }
     try await write(kept)
   }
+
+  /// Keeps a decision in the place of the request that waits for one.
+  private func decide(_ record: ApprovalRecord) async throws(AppError) {
+    let own = try StoredApproval(record)
+    let pending = ApprovalRecord.State.pending.word
+    guard try await store.replace(own, of: name, in: pending) != own else { return }
+    throw .validationError(
+      field: "approval", message: "The request \(record.id) was decided on another host.")
+  }
+
+  /// Hands the answers that are given on other hosts to `approvals`, until the task is canceled.
+  /// `CarriedSession.deliver` does.
+  ///
+  /// - Throws: `decodingError` where another program has written them; `cancelled`.
+  public func follow(_ approvals: Approvals) async throws(AppError) {
+    try await answers.follow(name) { decided throws(AppError) in
+      for approval in decided {
+        try await approvals.adopt(try approval.record.decoded(as: ApprovalRecord.self))
+      }
+    }
+  }
+}
+
+extension ApprovalRecord {
+  /// Whether it was pending before: nothing but a decision is stored without a place in the input.
+  fileprivate var isNewDecision: Bool {
+    if case .decided = state { inputOffset == nil } else { false }
+  }
 }
 
 extension ApprovalRecord.State {
+  /// The word of a decision that the agent is not known to have.
+  static let decidedWord = "decided"
+
   /// The state as a store is searched by it.
   public var word: String {
     switch self {
     case .pending: "pending"
-    case .decided: "decided"
+    case .decided: Self.decidedWord
     case .delivered: "delivered"
     case .canceled: "canceled"
     }

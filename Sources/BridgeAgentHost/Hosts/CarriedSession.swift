@@ -35,8 +35,8 @@ public struct CarriedSession: Sendable {
   ///   - outbox: what the lines are delivered through; many agents may share one.
   ///   - input: what the program reads: written once, whatever restarts; the same in each call. Its
   ///     input ends then, unless answers follow. nil where the application writes by itself.
-  ///   - approvals: whose answers to this agent are written to its program, each once. Nothing else
-  ///     writes to the session meanwhile.
+  ///   - approvals: whose answers to this agent are written to its program, each once, also those
+  ///     that are given on other hosts. Nothing else writes to the session meanwhile.
   ///   - limit: the longest line that is delivered as one, in bytes.
   ///   - text: what is sent for a line; nil for nothing.
   ///   - last: what is sent behind all lines, when the program has ended; nil for nothing.
@@ -125,6 +125,11 @@ public struct CarriedSession: Sendable {
           // The program's end counts.
           await Latch().wait()
           throw .cancelled
+        }
+      }
+      if let approvals {
+        group.addTask {
+          await Result { () async throws(AppError) in try await agent.follow(approvals) }
         }
       }
       let first = await group.next() ?? .failure(.cancelled)
