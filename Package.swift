@@ -140,9 +140,11 @@ let package = Package(
     .executableTarget(
       name: "soak",
       dependencies: [
-        "BridgeErrors", "BridgeFaults", "BridgeRecovery", "BridgeSSH", "BridgeSession",
-        "BridgeSessionProtocol", "BridgeSupervision", "BridgeTerminalState", "BridgeTransport",
-        "BridgeWaiting", "BridgeWebSocket", "Narration", "bridge-host",
+        "BridgeAgentHost", "BridgeErrors", "BridgeFaults", "BridgeMetrics", "BridgeRecovery",
+        "BridgeSSH", "BridgeService", "BridgeSession", "BridgeSessionProtocol", "BridgeStore",
+        "BridgeStorePostgres", "BridgeSupervision", "BridgeTerminalState", "BridgeTransport",
+        "BridgeWaiting", "BridgeWebSocket", "Narration", "bridge-host", lifecycle, log,
+        .product(name: "UnixSignals", package: "swift-service-lifecycle"),
       ], path: "Examples/soak"),
     linkExample("supervised-fleet"),
     linkExample("websocket-close-codes"), linkExample("websocket-handshake-stall"),

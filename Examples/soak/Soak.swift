@@ -12,10 +12,14 @@ enum Soak {
     let words = Array(CommandLine.arguments.dropFirst())
     // A session's program is this one, too.
     if let program = SoakProgram(words) { program.run() }
+    // So is an agent host.
+    if let orders = AgentHostOrders(words) { await AgentHostWork.run(orders) }
+    if let record = AgentVerification(words) { record.run() }
     guard let options = SoakOptions(words) else {
       print(SoakOptions.usage)
       exit(64)
     }
+    if options.agents > 0 { return await soakAgents(options) }
     if options.sessions > 0 { return await soakSessions(options) }
     let report: Report
     do { report = try await SoakRun(options).report() } catch {
@@ -24,6 +28,16 @@ enum Soak {
     }
     say(options.isJSON ? report.json : report.text)
     // Not `exit`: its handlers would take libraries apart under threads that still use them.
+    _exit(report.broken.isEmpty ? 0 : 1)
+  }
+
+  private static func soakAgents(_ options: SoakOptions) async {
+    let report: AgentReport
+    do { report = try await AgentSoak(options: options).report() } catch {
+      print("BROKEN: it runs to its end: \(error)")
+      exit(1)
+    }
+    say(options.isJSON ? report.json : report.text)
     _exit(report.broken.isEmpty ? 0 : 1)
   }
 

@@ -2,7 +2,7 @@ import Glibc
 import Synchronization
 
 /// Ports for peers that go away and come back under the same number.
-enum LoopbackPort {
+package enum LoopbackPort {
   // Below Linux' ephemeral range (32768…60999): a client that redials a closed ephemeral port can
   // be given that very port as its source and connect to itself, and while a peer is down
   // any outgoing connection may take its number.
@@ -11,7 +11,7 @@ enum LoopbackPort {
 
   /// A port without a listener; two calls never give the same one, also not in two programs of
   /// this machine that run at the same time.
-  static func reserve() throws(FaultError) -> Int {
+  package static func reserve() throws(FaultError) -> Int {
     let start = Int(getpid()) * 131
     for _ in range {
       let step = next.wrappingAdd(1, ordering: .relaxed).oldValue
