@@ -1,304 +1,74 @@
 import BridgeErrors
 import BridgeFaults
+import BridgeStorePostgres
 import Foundation
 
-/// A process that the soak has started, and reaps.
-struct SoakProcess: Sendable {
-  private let program: PipedProgram
-
-  var pid: Int32 { program.pid }
-
-  /// Starts a program whose output is appended to `log`.
-  init(_ path: String, _ arguments: [String], log: String) throws(FaultError) {
-    let script = "log=$1; shift; exec \"$@\" </dev/null >>\"$log\" 2>&1"
-    program = try PipedProgram(
-      "/bin/sh", ["-c", script, "sh", log, path] + arguments, error: .same(1))
-  }
-
-  func send(_ signal: Int32) { _ = kill(pid, signal) }
-
-  /// Waits until it ends; whether its status is 0.
-  func end() async -> Bool {
-    while !hasEnded { await rest(.milliseconds(5)) }
-    return program.waitUntilExit()
-  }
-
-  /// The same within a limit; false, and it is killed, where it has not ended by then.
-  func end(within limit: Duration) async -> Bool {
-    let last = ContinuousClock.now + limit
-    while !hasEnded, .now < last { await rest(.milliseconds(5)) }
-    if !hasEnded { program.kill() }
-    return await end()
-  }
-
-  /// Whether it waits to be reaped (proc_pid_stat(5): the state follows the name).
-  private var hasEnded: Bool {
-    let text = (try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8)) ?? ") Z"
-    return text[(text.lastIndex(of: ")") ?? text.startIndex)...].dropFirst(2).first == "Z"
-  }
-
-  /// Runs a program to its end.
-  static func run(_ path: String, _ arguments: [String], log: String) async throws(FaultError) {
-    guard try await SoakProcess(path, arguments, log: log).end() else {
-      let text = (try? String(contentsOfFile: log, encoding: .utf8)) ?? ""
-      throw .notReady(program: path, log: String(text.suffix(2_000)))
-    }
-  }
-
-  /// What the kernel says of a process in a line of its status (proc_pid_status(5)), in KiB.
-  static func kibibytes(_ name: String, of pid: Int32) -> Int {
-    let text = (try? String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8)) ?? ""
-    let line = text.split(separator: "\n").first { $0.hasPrefix("\(name):") }
-    return line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) } ?? 0
-  }
-}
-
-/// A PostgreSQL of the soak's own, on a unix socket.
-struct SoakDatabase: Sendable {
+/// The parts of a soak of agent hosts.
+struct AgentWorld: Sendable {
+  let database: SoakDatabase
+  let chat: SoakChat
+  let machines: SoakMachines
+  let hosts: [SoakHost]
+  /// Where agents leave what they read.
+  let agentFolder: String
   private let folder: String
-  private let programs: String
+  private let watchdog: AgentWatchdog
 
-  var connection: String { "host=\(folder) user=bridge dbname=postgres" }
-
-  init(in folder: String) async throws {
-    let root = "/usr/lib/postgresql"
-    let versions = (try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []
-    guard let version = versions.compactMap(Int.init).max() else {
-      throw FaultError.cannotStart(program: "postgres", errno: ENOENT)
+  init(_ options: SoakOptions, in folder: String) async throws {
+    self.folder = folder
+    agentFolder = "\(folder)/agents"
+    let database = try await SoakDatabase(in: "\(folder)/database")
+    let chat = try SoakChat(in: folder, port: try LoopbackPort.reserve())
+    let machines = try await SoakMachines(
+      AgentSoak.machines, hosts: options.hosts, in: folder, seed: options.seed)
+    (self.database, self.chat, self.machines) = (database, chat, machines)
+    watchdog = try AgentWatchdog(folder: folder, homes: machines.homes)
+    let program = "\(folder)/agent.py"
+    try Data(AgentScripts.agent.utf8).write(to: URL(filePath: program))
+    let own = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
+    let orders = (0..<options.hosts).map { number in
+      AgentHostOrders(
+        name: "host-\(number)", database: database.connection,
+        chat: "ws://127.0.0.1:\(chat.port)/", configFile: machines.configFiles[number],
+        machines: (0..<AgentSoak.machines).map(SoakMachines.name),
+        bridgeHost: own.deletingLastPathComponent().appending(path: "bridge-host").path,
+        program: program, folder: "\(folder)/agents")
     }
-    (self.folder, programs) = (folder, "\(root)/\(version)/bin")
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    if getuid() == 0 {
-      try await SoakProcess.run("/bin/chown", ["postgres", folder], log: "/dev/null")
+    hosts = try orders.enumerated().map { number, orders in
+      try SoakHost(number, orders: orders, in: folder)
     }
-    try await run(
-      "initdb",
-      [
-        "-D", "\(folder)/data", "-U", "bridge", "--auth=trust", "-E", "UTF8", "--locale=C",
-        "--no-sync",
-      ])
-    try await control("start")
   }
 
-  /// `start`, `stop` or `restart`, as a crash does the latter two.
-  func control(_ action: String) async throws {
-    let options = "-k \(folder) -c listen_addresses='' -c max_connections=100"
-    let mode = action == "start" ? [] : ["-m", "immediate"]
-    try await run(
-      "pg_ctl",
-      ["-D", "\(folder)/data", "-l", "\(folder)/log", "-w"] + mode + ["-o", options, action])
-  }
+  func open() async throws -> PostgresStore { try await PostgresStore(Secret(database.connection)) }
 
-  private func run(_ program: String, _ arguments: [String]) async throws {
-    // As root it does not run; from a directory that it cannot read neither.
-    let words = ["--reuid", "postgres", "--regid", "postgres", "--clear-groups"]
-    let path = "\(programs)/\(program)"
-    let isRoot = getuid() == 0
-    try await SoakProcess.run(
-      isRoot ? "/usr/bin/setpriv" : path, isRoot ? words + [path] + arguments : arguments,
-      log: "\(folder)/../database.log")
-  }
-}
-
-/// The chat: a process that is killed and started again at the same port, and its record.
-actor SoakChat {
-  nonisolated let port: Int
-  nonisolated let record: String
-  private let program: String
-  private let log: String
-  private var process: SoakProcess?
-  private var offset: UInt64 = 0
-  private var rest = Data()
-
-  init(in folder: String, port: Int) throws {
-    self.port = port
-    (record, program, log) = ("\(folder)/chat", "\(folder)/chat.py", "\(folder)/chat.log")
-    try Data(AgentScripts.chat.utf8).write(to: URL(filePath: program))
-  }
-
-  func start() throws {
-    process = try SoakProcess("/usr/bin/python3", [program, "\(port)", record], log: log)
-  }
-
-  func kill() async {
-    guard let ending = process.take() else { return }
-    ending.send(SIGKILL)
-    _ = await ending.end()
-  }
-
-  /// The messages since the last call. One that was cut in two when the chat was killed has no
-  /// acknowledgement and comes again.
-  func entries() -> [ChatEntry] {
-    guard let file = FileHandle(forReadingAtPath: record) else { return [] }
-    defer { try? file.close() }
-    guard (try? file.seek(toOffset: offset)) != nil,
-      let data = try? file.readToEnd(), !data.isEmpty
-    else { return [] }
-    offset += UInt64(data.count)
-    rest += data
-    guard let end = rest.lastIndex(of: UInt8(ascii: "\n")) else { return [] }
-    let text = String(decoding: rest[...end], as: UTF8.self)
-    rest = Data(rest[rest.index(after: end)...])
-    return text.split(separator: "\n").compactMap { ChatEntry($0) }
-  }
-}
-
-/// The machines of a soak, with a way of its own from each host to each of them.
-struct SoakMachines: Sendable {
-  let servers: [SSHServer]
-  /// By host and machine.
-  let proxies: [[FaultProxy]]
-  let configFiles: [String]
-
-  static func name(_ number: Int) -> String { "machine-\(number)" }
-
-  init(_ count: Int, hosts: Int, in folder: String, seed: UInt64) async throws {
-    var servers: [SSHServer] = []
-    for _ in 0..<count {
-      var configuration = SSHServerConfiguration()
-      // What sshd has by itself.
-      configuration.maxSessions = nil
-      servers.append(try await SSHServer(configuration))
-    }
-    var (proxies, files): ([[FaultProxy]], [String]) = ([], [])
-    for host in 0..<hosts {
-      var (own, text): ([FaultProxy], String) = ([], "")
-      for (machine, server) in servers.enumerated() {
-        let proxy = try await FaultProxy(
-          to: server.port, seed: seed &+ UInt64(host * count + machine), logCapacity: 256)
-        let known = "\(folder)/known-\(host)-\(machine)"
-        let keys = await server.knownHosts
-        try Data(keys.replacing(":\(server.port) ", with: ":\(proxy.port) ").utf8)
-          .write(to: URL(filePath: known))
-        own.append(proxy)
-        text += """
-          Host \(Self.name(machine))
-            HostName 127.0.0.1
-            Port \(proxy.port)
-            User \(server.user)
-            IdentityFile \(server.identityFile)
-            IdentitiesOnly yes
-            IdentityAgent none
-            UserKnownHostsFile \(known)
-            GlobalKnownHostsFile none
-
-          """
-      }
-      let file = "\(folder)/config-\(host)"
-      try Data(text.utf8).write(to: URL(filePath: file))
-      proxies.append(own)
-      files.append(file)
-    }
-    (self.servers, self.proxies, configFiles) = (servers, proxies, files)
-  }
-
-  /// The home directories that the servers give their users.
-  var homes: [String] {
-    servers.map { URL(filePath: $0.identityFile).deletingLastPathComponent().path }
-  }
-
-  /// The processes that serve a login of this machine now, and those that serve an attachment.
-  func sessions(of machine: Int) -> (logins: [Int32], attachments: [Int32]) {
-    let pidFile = "\(homes[machine])/pid"
-    guard
-      let listener = (try? String(contentsOfFile: pidFile, encoding: .utf8))
-        .flatMap({ Int32($0.trimmingCharacters(in: .whitespacesAndNewlines)) })
-    else { return ([], []) }
-    let logins = Self.children(of: listener)
-    var (below, attachments) = (logins, [Int32]())
-    while let next = below.popLast() {
-      below += Self.children(of: next)
-      let command = FileManager.default.contents(atPath: "/proc/\(next)/cmdline") ?? Data()
-      let program = command.split(separator: 0).first.map { String(decoding: $0, as: UTF8.self) }
-      if program?.hasSuffix("bridge-host") == true { attachments.append(next) }
-    }
-    return (logins.sorted(), attachments.sorted())
-  }
-
-  private static func children(of process: Int32) -> [Int32] {
-    let path = "/proc/\(process)/task/\(process)/children"
-    let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
-    return text.split(separator: " ").compactMap { Int32($0) }
-  }
-
-  func heal() async {
-    for proxy in proxies.joined() { try? await proxy.heal() }
-    for server in servers { await server.thaw() }
+  func start() async throws {
+    try await chat.start()
+    for host in hosts { try await host.start() }
   }
 
   func stop() async {
-    for proxy in proxies.joined() { await proxy.stop() }
-    for server in servers { await server.stop() }
-  }
-}
-
-/// One agent host: its process, killed and started again.
-actor SoakHost {
-  let number: Int
-  private let arguments: [String]
-  private let log: String
-  private var process: SoakProcess?
-  private var isStopped = false
-  /// The most resident memory of any of its processes, in KiB.
-  private(set) var peak = 0
-  private(set) var lives = 0
-
-  init(_ number: Int, orders: AgentHostOrders, in folder: String) throws {
-    self.number = number
-    let file = "\(folder)/host-\(number).json"
-    try JSONEncoder().encode(orders).write(to: URL(filePath: file))
-    (arguments, log) = ([AgentHostOrders.flag, file], "\(folder)/host-\(number).log")
+    for host in hosts { await host.kill() }
+    await chat.kill()
+    try? await database.control("stop")
+    for process in agentProcesses.compactMap({ Int32($0.split(separator: " ")[0]) }) {
+      _ = kill(process, SIGKILL)
+    }
+    await machines.stop()
+    watchdog.callOff()
   }
 
-  /// What the chat knows its process by; nil while it is not well.
-  var mark: String? { isStopped ? nil : process.map { "host-\(number):\($0.pid)" } }
-
-  func start() throws {
-    let own = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
-    process = try SoakProcess(own.path, arguments, log: log)
-    lives += 1
-  }
-
-  func kill() async {
-    measure()
-    guard let ending = process.take() else { return }
-    ending.send(SIGKILL)
-    _ = await ending.end()
-  }
-
-  func freeze() {
-    isStopped = true
-    process?.send(SIGSTOP)
-  }
-
-  func thaw() {
-    process?.send(SIGCONT)
-    isStopped = false
-  }
-
-  func measure() {
-    guard let process else { return }
-    peak = max(peak, SoakProcess.kibibytes("VmHWM", of: process.pid))
-  }
-
-  /// Descriptors that its process has open.
-  var descriptors: Int {
-    guard let process else { return 0 }
-    return (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(process.pid)/fd"))?.count
-      ?? 0
-  }
-
-  /// Whether its process is there.
-  var isAlive: Bool {
-    guard let process else { return false }
-    return SoakProcess.kibibytes("VmRSS", of: process.pid) > 0
-  }
-
-  /// Shuts it down in order; false where it does not end so.
-  func stop() async -> Bool {
-    measure()
-    guard let ending = process.take() else { return true }
-    ending.send(SIGTERM)
-    return await ending.end(within: .seconds(30))
+  /// What runs of agents: they, their keepers and attachments, and hosts.
+  var agentProcesses: [String] {
+    let homes = Set(machines.homes.map { Data("HOME=\($0)".utf8) })
+    let all = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+    return all.compactMap { Int32($0) }.compactMap { process in
+      let environment = FileManager.default.contents(atPath: "/proc/\(process)/environ") ?? Data()
+      let words = (FileManager.default.contents(atPath: "/proc/\(process)/cmdline") ?? Data())
+        .split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
+      let isOfHost = words.contains { $0.hasPrefix("\(folder)/host-") }
+      guard isOfHost || environment.split(separator: 0).contains(where: { homes.contains($0) })
+      else { return nil }
+      return "\(process) \(words.prefix(4).joined(separator: " "))"
+    }
   }
 }
