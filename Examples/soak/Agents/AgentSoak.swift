@@ -63,6 +63,20 @@ struct AgentSoak: Sendable {
         + "\(options.hosts) hosts")
     // The ports of the world stay reserved.
     report.before = Figures.now()
+    try await run(world, ledger, &report)
+    await world.chat.kill()
+    await until { world.agentProcesses.isEmpty }
+    report.processesLeft = world.agentProcesses
+    let before = report.before.descriptors
+    await until { Figures.now().descriptors == before }
+    report.after = Figures.now()
+    await fill(&report, from: ledger)
+  }
+
+  /// From the first agent to the last; nothing of it is kept behind.
+  private func run(
+    _ world: AgentWorld, _ ledger: AgentLedger, _ report: inout AgentReport
+  ) async throws {
     let stores = [try await world.open(), try await world.open()]
     try await world.start()
     await withTaskGroup { group in
@@ -85,13 +99,6 @@ struct AgentSoak: Sendable {
       report.peakMebibytes = max(report.peakMebibytes, Double(await host.peak) / 1024)
     }
     for store in stores { await store.close() }
-    await world.chat.kill()
-    await until { world.agentProcesses.isEmpty }
-    report.processesLeft = world.agentProcesses
-    let before = report.before.descriptors
-    await until { Figures.now().descriptors == before }
-    report.after = Figures.now()
-    await fill(&report, from: ledger)
   }
 
   private func fill(_ report: inout AgentReport, from ledger: AgentLedger) async {
