@@ -16,6 +16,9 @@ func nio(_ product: String) -> Target.Dependency { .product(name: product, packa
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let lifecycle = Target.Dependency.product(
   name: "ServiceLifecycle", package: "swift-service-lifecycle")
+func hummingbird(_ product: String) -> Target.Dependency {
+  .product(name: product, package: "hummingbird")
+}
 func metrics(_ product: String) -> Target.Dependency {
   .product(name: product, package: "swift-metrics")
 }
@@ -57,10 +60,12 @@ let package = Package(
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
+    .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+    .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.8.0"),
   ],
   targets: [
@@ -102,6 +107,16 @@ let package = Package(
         "BridgeSupervision", lifecycle, log, metrics("Metrics"), tracing("Tracing"),
       ]),
     .target(
+      name: "BridgeConsole",
+      dependencies: [
+        "BridgeAgentHost", "BridgeErrors", "BridgeMetrics", "BridgeRecovery",
+        "BridgeSessionProtocol", "BridgeStore", "BridgeSupervision", "BridgeWaiting",
+        hummingbird("Hummingbird"), hummingbird("HummingbirdCore"), hummingbird("HummingbirdTLS"),
+        .product(name: "HTTPTypes", package: "swift-http-types"), lifecycle, log, nio("NIOCore"),
+      ],
+      // In the program: one file is copied, and no folder is missing beside it.
+      resources: [.embedInCode("Resources")]),
+    .target(
       name: "BridgeTestKit",
       dependencies: ["BridgeRecovery", "BridgeTransport", "BridgeErrors", "BridgeWaiting"]),
     .executableTarget(
@@ -130,7 +145,7 @@ let package = Package(
     .executableTarget(
       name: "agent-host",
       dependencies: [
-        "BridgeAgentHost", "BridgeErrors", "BridgeMetrics", "BridgeService",
+        "BridgeAgentHost", "BridgeConsole", "BridgeErrors", "BridgeMetrics", "BridgeService",
         "BridgeSessionProtocol", "BridgeStore", "BridgeStoreSQLite", "BridgeSupervision",
         "BridgeWebSocket", lifecycle, log,
         .product(name: "UnixSignals", package: "swift-service-lifecycle"),
@@ -177,6 +192,13 @@ let package = Package(
         metrics("Metrics"), metrics("MetricsTestKit"), tracing("InMemoryTracing"),
         tracing("Tracing"),
       ]),
+    .testTarget(
+      name: "BridgeConsoleTests",
+      dependencies: [
+        "BridgeAgentHost", "BridgeConsole", "BridgeErrors", "BridgeFaults", "BridgeRecovery",
+        "BridgeStore", "BridgeStoreSQLite", "BridgeSupervision", "BridgeTestKit",
+        "BridgeTransport", "BridgeWaiting", lifecycle, log,
+      ], exclude: ["Browser/accessibility.js"]),
     .testTarget(
       name: "BridgeSupervisionTests",
       dependencies: [

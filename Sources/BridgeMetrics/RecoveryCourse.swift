@@ -1,8 +1,8 @@
 import BridgeErrors
-import BridgeRecovery
+package import BridgeRecovery
 
 /// Follows the events of a supervisor, and says what is measured of them.
-struct RecoveryCourse: Sendable {
+package struct RecoveryCourse: Sendable {
   private struct Dial: Sendable {
     let isStandby: Bool
     /// The phase that it is in, and since when.
@@ -81,8 +81,11 @@ struct RecoveryCourse: Sendable {
   var count: Int { lines.count }
   private var linksUp: Int { lines.values.count { $0.up != nil } }
 
+  /// Knows of no link.
+  package init() {}
+
   /// Takes an event; returns what it says.
-  mutating func see(_ event: RecoveryEvent) -> [RecoveryFact] {
+  package mutating func see(_ event: RecoveryEvent) -> [RecoveryFact] {
     if case .missed(let count) = event.step {
       // What is up stays so until it is lost; where that was missed, until it is up again.
       lines = lines.compactMapValues { $0.up.map { Line(up: $0, wasUp: true) } }

@@ -1,10 +1,10 @@
-import BridgeErrors
-import BridgeRecovery
+package import BridgeErrors
+package import BridgeRecovery
 
 /// What is measured of the recoveries of one link.
-enum RecoveryFact: Sendable, Equatable {
+package enum RecoveryFact: Sendable, Equatable {
   /// A part of an outage in which nothing is dialed.
-  enum Stretch: String, Sendable, CaseIterable {
+  package enum Stretch: String, Sendable, CaseIterable {
     /// The peer was silent, until the connection was declared dead.
     case detect
     /// The next attempt was to come later.
@@ -37,7 +37,7 @@ enum RecoveryFact: Sendable, Equatable {
   case missed(Int)
 
   /// How a dial or an outage ended: one of a bounded number of words.
-  enum Outcome: Sendable, Hashable {
+  package enum Outcome: Sendable, Hashable {
     /// The connection is of use.
     case connected
     /// It is not needed any more.
@@ -55,7 +55,7 @@ enum RecoveryFact: Sendable, Equatable {
     }
 
     /// The word.
-    var word: String {
+    package var word: String {
       switch self {
       case .connected: "connected"
       case .withdrawn: "withdrawn"

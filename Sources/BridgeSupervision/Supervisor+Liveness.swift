@@ -116,6 +116,7 @@ extension Supervisor {
 
   private func answered(_ id: ConnectionID, _ generation: Int, _ roundTrip: Duration) {
     guard watches[id]?.generation == generation else { return }
+    watches[id]?.roundTrip = roundTrip
     evaluate(id, .answered(roundTrip: roundTrip))
     receive(.proved(id, generation: generation))
   }

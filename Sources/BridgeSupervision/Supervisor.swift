@@ -73,6 +73,8 @@ public actor Supervisor<C: Clock> where C.Duration == Duration {
   struct Watch {
     var generation: Int
     var liveness: Liveness
+    /// How long the last answer to a probe took.
+    var roundTrip: Duration?
     var probe: Task<Void, Never>?
     var check: Task<Void, Never>?
   }

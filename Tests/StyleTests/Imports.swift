@@ -94,6 +94,14 @@ struct ImportTable: Sendable {
         "BridgeSupervision", "Logging", "Metrics", "ServiceLifecycle", "Tracing",
       ]),
     Row(
+      target: "BridgeConsole",
+      modules: [
+        "BridgeAgentHost", "BridgeErrors", "BridgeMetrics", "BridgeRecovery",
+        "BridgeSessionProtocol", "BridgeStore", "BridgeSupervision", "BridgeWaiting",
+        "Foundation", "FoundationEssentials", "HTTPTypes", "Hummingbird", "HummingbirdCore",
+        "HummingbirdTLS", "Logging", "NIOCore", "ServiceLifecycle",
+      ]),
+    Row(
       target: "BridgeFaults",
       modules: ["BridgeErrors", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOWebSocket"],
       platform: wholePlatform),
@@ -200,7 +208,7 @@ struct ImportTable: Sendable {
     }
     // Real agents on a real store, in a real group.
     let services: [String: Set<String>] = [
-      "BridgeServiceTests": ["ServiceLifecycle"],
+      "BridgeConsoleTests": ["ServiceLifecycle"], "BridgeServiceTests": ["ServiceLifecycle"],
       "BridgeMetricsTests": [
         "InMemoryTracing", "Metrics", "MetricsTestKit", "ServiceLifecycle", "Tracing",
       ],

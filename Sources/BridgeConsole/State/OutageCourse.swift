@@ -1,0 +1,54 @@
+import BridgeErrors
+import BridgeMetrics
+import BridgeRecovery
+import BridgeSessionProtocol
+import BridgeStore
+
+/// Follows what is measured of recoveries, and says which outages there are. The first connection
+/// of a link ends none.
+struct OutageCourse: Sendable {
+  /// Parts of an outage that are kept; behind them a part is added to the last one of its name.
+  static let phaseLimit = 64
+
+  private var course = RecoveryCourse()
+  private var open: [String: StoredOutage] = [:]
+
+  /// Takes an event that happened then; returns the outages that are others now.
+  mutating func see(_ event: RecoveryEvent, at now: Int64) -> [StoredOutage] {
+    let link = event.source ?? ""
+    var changed: Set<String> = []
+    var ended: [StoredOutage] = []
+    for fact in course.see(event) {
+      switch fact {
+      case .missed:
+        // How they go on is not known.
+        open = [:]
+      case .outageBegan(isFirst: false, let at):
+        let start = now - Int64((event.at - at) / .milliseconds(1))
+        open[link] = StoredOutage(id: "\(Identifier.random())", link: link, start: start)
+        changed.insert(link)
+      case .stretch(let stretch, let from, let to): add(stretch.rawValue, to - from, of: link)
+      case .phase(let phase, _, let from, let to): add(phase.rawValue, to - from, of: link)
+      case .outageEnded(isFirst: false, _, _, _):
+        guard var outage = open.removeValue(forKey: link) else { continue }
+        outage.end = now
+        ended.append(outage)
+      case .outageBegan, .outageEnded, .dialBegan, .dialEnded, .lost, .notDialed, .retried,
+        .lingered, .linksUp:
+        break
+      }
+    }
+    return changed.compactMap { open[$0] } + ended
+  }
+
+  private mutating func add(_ name: String, _ duration: Duration, of link: String) {
+    guard var outage = open[link], duration > .zero else { return }
+    let last = outage.phases.lastIndex { $0.name == name }
+    if outage.phases.count >= Self.phaseLimit, let last {
+      outage.phases[last].duration += duration
+    } else if outage.phases.count < Self.phaseLimit {
+      outage.phases.append(StoredOutage.Phase(name: name, duration: duration))
+    }
+    open[link] = outage
+  }
+}

@@ -1,0 +1,74 @@
+import BridgeErrors
+import BridgeRecovery
+import BridgeStore
+import Testing
+
+@testable import BridgeConsole
+
+@Suite("Outages as they are kept") struct OutageCourseTests {
+  private var course = OutageCourse()
+  private let start = ContinuousClock.now
+  private let lost = ConnectionError(.sshConnectionFailed(host: "h", reason: "cut"))
+
+  private mutating func see(
+    _ step: RecoveryEvent.Step, _ generation: Int? = nil, at time: Int
+  ) -> [StoredOutage] {
+    course.see(
+      RecoveryEvent(
+        at: start + .milliseconds(time), source: "chat", generation: generation, step: step),
+      at: 10_000 + Int64(time))
+  }
+
+  private mutating func comeUp() -> [StoredOutage] {
+    see(.attempted(number: 1, isStandby: false), 1, at: 0)
+      + see(.entered(.dial), 1, at: 10)
+      + see(.recovered(after: .seconds(1), attempts: 1, isFirst: true), 1, at: 20)
+  }
+
+  @Test mutating func theFirstConnectionEndsNoOutage() { #expect(comeUp().isEmpty) }
+
+  @Test mutating func anOutageHasItsPhasesInOrder() throws {
+    _ = comeUp()
+    #expect(see(.suspected(silentFor: .milliseconds(200)), 1, at: 1200).isEmpty)
+    let begun = try #require(see(.failed(lost), 1, at: 1500).first)
+    #expect(begun.link == "chat" && begun.start == 11_000 && begun.end == nil)
+    _ = see(.attempted(number: 1, isStandby: false), 2, at: 2000)
+    _ = see(.entered(.dial), 2, at: 2000)
+    _ = see(.entered(.authenticate), 2, at: 2100)
+    let ended = see(.recovered(after: .seconds(1), attempts: 1, isFirst: false), 2, at: 2400)
+    let outage = try #require(ended.first)
+    #expect(ended.count == 1 && outage.id == begun.id && outage.end == 12_400)
+    #expect(outage.phases.map(\.name) == ["detect", "wait", "dial", "authenticate"])
+    #expect(
+      outage.phases.map(\.duration) == [
+        .milliseconds(500), .milliseconds(500), .milliseconds(100), .milliseconds(300),
+      ])
+  }
+
+  @Test mutating func theLastOnesOfALongOutageAreAddedUp() throws {
+    _ = comeUp()
+    _ = see(.failed(lost), 1, at: 1000)
+    for number in 0..<200 {
+      _ = see(.attempted(number: number, isStandby: false), number + 2, at: 2000 + 1000 * number)
+      _ = see(.entered(.dial), number + 2, at: 2000 + 1000 * number)
+      _ = see(.failed(lost), number + 2, at: 2500 + 1000 * number)
+    }
+    _ = see(.attempted(number: 200, isStandby: false), 300, at: 202_000)
+    let ended = see(
+      .recovered(after: .seconds(200), attempts: 201, isFirst: false), 300, at: 202_100)
+    let outage = try #require(ended.first)
+    #expect(outage.phases.count == OutageCourse.phaseLimit)
+    let sum = outage.phases.reduce(Duration.zero) { $0 + $1.duration }
+    #expect(sum == .milliseconds(201_000))
+  }
+
+  @Test mutating func whatWasMissedEndsWhatWasFollowed() {
+    _ = comeUp()
+    _ = see(.failed(lost), 1, at: 1000)
+    _ = course.see(
+      RecoveryEvent(at: start + .seconds(2), step: .missed(count: 3)), at: 12_000)
+    _ = see(.attempted(number: 1, isStandby: false), 2, at: 2000)
+    #expect(
+      see(.recovered(after: .seconds(1), attempts: 1, isFirst: false), 2, at: 2400).isEmpty)
+  }
+}
