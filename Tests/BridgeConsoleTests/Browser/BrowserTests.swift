@@ -1,0 +1,275 @@
+import BridgeAgentHost
+import BridgeErrors
+import BridgeFaults
+import BridgeStore
+import BridgeSupervision
+import BridgeTestKit
+import Foundation
+import ServiceLifecycle
+import Testing
+
+@testable import BridgeConsole
+
+/// `scripts/console-check` installs what these need, and keeps the pictures.
+@Suite(
+  "The page in a browser", .serialized, .timeLimit(.minutes(5)),
+  .enabled(if: Browser.isInstalled, "scripts/console-check installs it"))
+struct BrowserTests {
+  private func with(
+    _ world: ConsoleWorld, _ body: (ConsoleWorld, Browser.Driver) async throws -> Void
+  ) async throws {
+    let driver = try await Browser.Driver()
+    defer { driver.stop() }
+    try await withWorld(world) { world in try await body(world, driver) }
+  }
+
+  private func open(
+    _ world: ConsoleWorld, _ token: ConsoleToken, _ driver: Browser.Driver
+  ) async throws -> Browser {
+    let browser = try await Browser(driver)
+    try await browser.open(try #require(world.console.address(for: token)))
+    return browser
+  }
+
+  private func keep(_ picture: Data, _ name: String) throws {
+    let folder = ProcessInfo.processInfo.environment["BRIDGE_CONSOLE_PICTURES"]
+    guard let folder else { return }
+    try picture.write(to: URL(filePath: folder).appending(path: "\(name).png"))
+  }
+
+  @Test func itOpensWithTheTokenAndForgetsIt() async throws {
+    try await with(ConsoleWorld()) { world, driver in
+      let browser = try await open(world, world.writer, driver)
+      try await browser.waits(for: "a-host/", in: "#host")
+      #expect(try await browser.value("location.hash", as: String.self) == "")
+      #expect(try await browser.value("history.length", as: Int.self) <= 2)
+      #expect(try await browser.value("document.cookie", as: String.self) == "")
+      let kept = "localStorage.length + sessionStorage.length"
+      #expect(try await browser.value(kept, as: Int.self) == 0)
+      let address = try await browser.value("location.href", as: String.self)
+      #expect(!address.contains(ConsoleWorld.text(world.writer)))
+      // Its cookie opens it again.
+      try await browser.open(world.origin + "/")
+      try await browser.waits(for: "a-host/", in: "#host")
+      try await browser.click("Log out")
+      try await browser.waits(for: "Log in", in: "#login")
+      #expect(try await browser.text("main") == "")
+      try await browser.open(world.origin + "/#" + String(repeating: "0", count: 64))
+      let other = try await open(world, ConsoleToken(name: "no", access: .write), driver)
+      try await other.waits(for: "This token opens nothing here.", in: "#login-problem")
+      await other.close()
+      await browser.close()
+    }
+  }
+
+  @Test func aLinkIsSeenToBreakAndHeal() async throws {
+    try await with(ConsoleWorld()) { world, driver in
+      try await world.addLink()
+      try await world.moving { world.link()?.state == .up }
+      let browser = try await open(world, world.writer, driver)
+      try await browser.waits(for: "Up", in: "#links .state")
+      world.peer.answer = .refuse
+      await world.peer.cut()
+      try await world.moving { world.state.problems.count == 1 && world.link()?.nextAt != nil }
+      try await browser.waits(for: "Down", in: "#links .state")
+      try await browser.waits(for: "next try in", in: "#links .extra")
+      try await browser.waits(for: "chat: ", in: "#problems h3")
+      world.peer.answer = .accept
+      let option = try #require(world.state.problems.first?.options.first)
+      try await browser.click("\(option.title): chat")
+      try await world.moving { world.link()?.state == .up }
+      try await browser.waits(for: "Up", in: "#links .state")
+      try await browser.waits(for: "None.", in: "#problems-empty")
+      try await browser.waits(for: "wait", in: "#outages .muted")
+      try await browser.waits(for: "1", in: "#histogram .number")
+      #expect(try await browser.log() == [])
+      await browser.close()
+    }
+  }
+
+  /// An event is on the screen within a tenth of a second.
+  @Test func eventsAreSeenAtOnce() async throws {
+    try await with(ConsoleWorld()) { world, driver in
+      let browser = try await open(world, world.viewer, driver)
+      try await browser.waits(for: "a-host/", in: "#host")
+      let _: Bool = try await browser.value(
+        """
+        (() => {
+          window.seen = [];
+          new MutationObserver(() => {
+            const text = document.querySelector('#links .name');
+            if (text) window.seen.push([text.textContent, Date.now()]);
+          }).observe(document.querySelector('#links'),
+            { subtree: true, childList: true, characterData: true });
+          return true;
+        })()
+        """)
+      var times: [Double] = []
+      for number in 0..<10 {
+        let name = "link \(number)"
+        let start = Date()
+        world.console.board.show(
+          ConsoleState.Link(id: "l", name: name, state: .up, since: start.milliseconds))
+        try await browser.waits(for: name, in: "#links .name")
+        let seen: Double = try await browser.value(
+          "window.seen.find(([text]) => text === '\(name)')[1]")
+        times.append(seen - start.timeIntervalSince1970 * 1000)
+      }
+      let median = times.sorted()[times.count / 2]
+      #expect(median <= 100, "\(times)")
+      await browser.close()
+    }
+  }
+
+  @Test func twoPeopleAnswerAtOnce() async throws {
+    let other = ConsoleToken(name: "ben", access: .write)
+    try await with(ConsoleWorld(change: { $0.tokens.append(other) })) { world, driver in
+      let approvals = ApprovalSample.approvals()
+      world.console.show(approvals, of: "builder")
+      try await approvals.request(
+        ApprovalSample.request(of: "builder", asking: "<img src=x onerror=alert(1)>"))
+      let (ada, ben) = (
+        try await open(world, world.writer, driver), try await open(world, other, driver)
+      )
+      for browser in [ada, ben] { try await browser.waits(for: "<img src=x", in: "#approvals h3") }
+      let (allow, refuse) = (
+        "Allow: <img src=x onerror=alert(1)>", "Refuse: <img src=x onerror=alert(1)>"
+      )
+      // The second one does not see the first answer before it clicks.
+      let _: Bool = try await ben.value("(() => { render = () => {}; return true })()")
+      async let first: Void = ada.click(allow)
+      async let second: Void = ben.click(refuse)
+      _ = try await (first, second)
+      try await eventually { await approvals.pending.isEmpty }
+      let _: Bool = try await ben.value("(() => { location.reload(); return true })()")
+      let decision = try #require(await approvals.records.first?.decision)
+      for (browser, name) in [(ada, "ada"), (ben, "ben")] {
+        let isWinner = decision.by == name && name == "ada"
+        try await browser.waits(
+          for: isWinner
+            ? "Decided: \(decision.name)"
+            : "Already decided: \(decision.name) (\(decision.by))", in: "#approvals .result")
+      }
+      #expect(try await ada.value("document.querySelectorAll('img').length", as: Int.self) == 0)
+      await ada.close()
+      await ben.close()
+    }
+  }
+
+  @Test func theLossOfTheHostIsOnThePage() async throws {
+    // A port that is free.
+    let spare = try await FaultProxy(to: 1)
+    await spare.stop()
+    let proxy = try await FaultProxy(to: spare.port)
+    let origin = "http://localhost:\(proxy.port)"
+    let world = try await ConsoleWorld(change: {
+      ($0.port, $0.origins) = (spare.port, [origin])
+    })
+    try await with(world) { world, driver in
+      let link = { state in
+        ConsoleState.Link(id: "l", name: "chat", state: state, since: Date().milliseconds)
+      }
+      let browser = try await open(world, world.viewer, driver)
+      world.console.board.show(link(.up))
+      try await browser.waits(for: "Up", in: "#links .state")
+      try await proxy.inject(.refuse())
+      try await proxy.inject(.reset)
+      try await browser.waits(for: "Connection to the host lost, since", in: "#connection")
+      try await browser.waits(for: "Trying", in: "#connection")
+      try await browser.waits(for: "? Not known now", in: "#summary")
+      try await browser.waits(for: "What follows is old", in: "#stale")
+      #expect(try await browser.value("document.title", as: String.self).hasPrefix("? "))
+      try await browser.waits(for: "Was: Up", in: "#links .state")
+      try keep(await browser.picture(width: 360, isDark: false), "lost-360-light")
+      try await check(browser, "lost")
+      world.console.board.show(link(.failed))
+      try await proxy.heal()
+      try await browser.click("Try now")
+      try await browser.waits(for: "Given up", in: "#links .state")
+      #expect(try await browser.text("#connection") == "")
+      #expect(try await browser.text("#stale") == "")
+      await browser.close()
+    }
+    await proxy.stop()
+  }
+
+  @Test func itLooksRightOnAPhoneAndOnADesk() async throws {
+    try await with(ConsoleWorld()) { world, driver in
+      let approvals = ApprovalSample.approvals()
+      world.console.show(approvals, of: "builder")
+      let running = try await fill(world, approvals)
+      let browser = try await open(world, world.writer, driver)
+      try await browser.waits(for: "Refuse", in: "#approvals")
+      let screens = [(360, false), (360, true), (1440, false), (1440, true), (3840, true)]
+      for (width, isDark) in screens {
+        let name = "\(width)-\(isDark ? "dark" : "light")"
+        try keep(await browser.picture(width: width, isDark: isDark), name)
+        try await check(browser, "\(name)")
+      }
+      #expect(try await browser.log() == [])
+      running.cancel()
+      _ = await running.result
+      await browser.close()
+    }
+  }
+
+  /// Something of everything.
+  private func fill(
+    _ world: ConsoleWorld, _ approvals: Approvals
+  ) async throws -> Task<Void, any Error> {
+    for name in ["build#1", "test#1", "chat"] { try await world.addLink(name) }
+    try await world.moving { world.link("chat")?.state == .up }
+    world.peer.answerNext(.rejectCredentials)
+    await world.peer.connections.first { $0.id == "build#1" }?.lose()
+    try await world.moving { world.link("build#1")?.state == .failed }
+    await world.supervisor.report(.agentBusy, source: "deploy")
+    let now = Date().milliseconds
+    let parts = [("detect", 900), ("wait", 2100), ("dial", 140), ("authenticate", 310)]
+    for (number, factor) in [1, 4, 30, 2, 1].enumerated() {
+      let phases = parts.map {
+        ConsoleState.Outage.Phase(name: $0.0, duration: Double($0.1 * factor))
+      }
+      let start = now - Int64(number + 1) * 7_200_000
+      try await world.store.record(
+        StoredOutage(
+          id: "\(number)", link: "test#1", start: start,
+          phases: phases.map { .init(name: $0.name, duration: .milliseconds($0.duration)) },
+          end: start + Int64(3450 * factor)))
+      world.console.board.show([
+        ConsoleState.Outage(
+          id: "\(number)", link: "test#1", start: start, end: start + Int64(3450 * factor),
+          phases: phases)
+      ])
+    }
+    let form = ApprovalForm(
+      option: "yes",
+      fields: [
+        .init(name: "target", title: "Target", kind: .text, choices: ["debug", "release"]),
+        .init(name: "jobs", title: "Jobs", kind: .integer, isRequired: true),
+      ])
+    try await approvals.request(
+      ApprovalSample.request(of: "builder", asking: "Run make with these values?", form: form))
+    try await approvals.request(ApprovalSample.request(of: "builder", "2", asking: "Run ls?"))
+    _ = try await approvals.decide(.init(agent: "builder", number: 2), option: "no", by: "ben")
+    for name in ["builder", "tester"] { try await world.host.add(name) }
+    let isBusy: @Sendable (CarriedAgent) async throws(AppError) -> Void = {
+      agent throws(AppError) in
+      if agent.name == "tester" { throw .agentBusy }
+      try await agent.rest()
+    }
+    return Task { try await world.host.run(isBusy) }
+  }
+
+  /// What a person who cannot see well, or has no mouse, depends on.
+  private func check(_ browser: Browser, _ name: String) async throws {
+    struct Finding: Decodable, Equatable {
+      var rule: String
+      var what: String
+    }
+    let script = try String(
+      contentsOf: URL(filePath: #filePath).deletingLastPathComponent()
+        .appending(path: "accessibility.js"), encoding: .utf8)
+    let findings: [Finding] = try await browser.value(script)
+    #expect(findings == [], "\(name)")
+  }
+}
