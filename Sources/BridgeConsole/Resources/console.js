@@ -53,6 +53,7 @@ function span(milliseconds) {
 }
 
 function precise(milliseconds) {
+  if (milliseconds < 10) return `${milliseconds.toFixed(1)} ms`;
   if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`;
   return milliseconds < 60000 ? `${(milliseconds / 1000).toFixed(1)} s` : span(milliseconds);
 }
@@ -366,7 +367,9 @@ function renderOutages() {
   }, (item, outage) => {
     const sum = outage.phases.reduce((total, phase) => total + phase.duration, 0);
     const whole = Math.max(outage.end !== undefined ? outage.end - outage.start : 0, sum, 1);
-    const length = outage.end !== undefined ? precise(whole) : 'not over, or the host was ended meanwhile';
+    const isDown = state.links.some((link) => link.name === outage.link && link.state !== 'up' && link.state !== 'silent');
+    // A host that was killed in an outage does not know how it went on.
+    const length = outage.end !== undefined ? precise(whole) : isDown ? 'not over' : 'its end is not known';
     say(item.querySelector('.head'), `${outage.link}, ${dateTime(outage.start)}: ${length}`);
     const parts = {};
     for (const phase of outage.phases) {
@@ -580,8 +583,7 @@ function showLogin(problem) {
   if (wake) wake();
   results.clear();
   for (const list of document.querySelectorAll('main ul')) list.replaceChildren();
-  say(byID('host'), '');
-  say(byID('summary'), '');
+  for (const name of ['host', 'summary', 'announcer']) say(byID(name), '');
   document.title = 'Agent host';
   byID('login').hidden = false;
   say(byID('login-problem'), problem);

@@ -12,29 +12,41 @@ struct OutageCourse: Sendable {
 
   private var course = RecoveryCourse()
   private var open: [String: StoredOutage] = [:]
+  /// Since when links with an outage have given up: a person ends it.
+  private var givenUp: [String: Moment] = [:]
 
   /// Takes an event that happened then; returns the outages that are others now.
   mutating func see(_ event: RecoveryEvent, at now: Int64) -> [StoredOutage] {
     let link = event.source ?? ""
     var changed: Set<String> = []
     var ended: [StoredOutage] = []
-    for fact in course.see(event) {
+    let facts = course.see(event)
+    // What was up before the first event that was seen is lost as well as anything else.
+    let isLoss = facts.contains { if case .lost = $0 { true } else { false } }
+    for fact in facts {
       switch fact {
       case .missed:
         // How they go on is not known.
-        open = [:]
-      case .outageBegan(isFirst: false, let at):
+        (open, givenUp) = ([:], [:])
+      case .outageBegan(let isFirst, let at):
+        if open[link] != nil {
+          if let since = givenUp.removeValue(forKey: link) { add("wait", at - since, of: link) }
+          continue
+        }
+        guard !isFirst || isLoss else { continue }
         let start = now - Int64((event.at - at) / .milliseconds(1))
         open[link] = StoredOutage(id: "\(Identifier.random())", link: link, start: start)
         changed.insert(link)
       case .stretch(let stretch, let from, let to): add(stretch.rawValue, to - from, of: link)
       case .phase(let phase, _, let from, let to): add(phase.rawValue, to - from, of: link)
-      case .outageEnded(isFirst: false, _, _, _):
+      case .outageEnded(_, .failed, _, let at):
+        if open[link] != nil { givenUp[link] = at }
+      case .outageEnded:
+        givenUp[link] = nil
         guard var outage = open.removeValue(forKey: link) else { continue }
         outage.end = now
         ended.append(outage)
-      case .outageBegan, .outageEnded, .dialBegan, .dialEnded, .lost, .notDialed, .retried,
-        .lingered, .linksUp:
+      case .dialBegan, .dialEnded, .lost, .notDialed, .retried, .lingered, .linksUp:
         break
       }
     }

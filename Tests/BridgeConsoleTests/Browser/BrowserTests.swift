@@ -74,6 +74,7 @@ struct BrowserTests {
       try await browser.waits(for: "Down", in: "#links .state")
       try await browser.waits(for: "next try in", in: "#links .extra")
       try await browser.waits(for: "chat: ", in: "#problems h3")
+      try await browser.waits(for: ": not over", in: "#outages .head")
       world.peer.answer = .accept
       let option = try #require(world.state.problems.first?.options.first)
       try await browser.click("\(option.title): chat")
@@ -169,9 +170,13 @@ struct BrowserTests {
       let link = { state in
         ConsoleState.Link(id: "l", name: "chat", state: state, since: Date().milliseconds)
       }
-      let browser = try await open(world, world.viewer, driver)
+      let approvals = ApprovalSample.approvals()
+      world.console.show(approvals, of: "builder")
+      try await approvals.request(ApprovalSample.request(of: "builder"))
+      let browser = try await open(world, world.writer, driver)
       world.console.board.show(link(.up))
       try await browser.waits(for: "Up", in: "#links .state")
+      try await browser.waits(for: "Allow", in: ".actions button:not(:disabled)")
       try await proxy.inject(.refuse())
       try await proxy.inject(.reset)
       try await browser.waits(for: "Connection to the host lost, since", in: "#connection")
@@ -180,11 +185,14 @@ struct BrowserTests {
       try await browser.waits(for: "What follows is old", in: "#stale")
       #expect(try await browser.value("document.title", as: String.self).hasPrefix("? "))
       try await browser.waits(for: "Was: Up", in: "#links .state")
+      #expect(try await browser.text(".actions button:not(:disabled)") == "")
       try keep(await browser.picture(width: 360, isDark: false), "lost-360-light")
       try await check(browser, "lost")
       world.console.board.show(link(.failed))
       try await proxy.heal()
-      try await browser.click("Try now")
+      // Where it has not tried by itself meanwhile.
+      let button = "(document.querySelector('#connection button') || { click() {} })"
+      let _: String? = try await browser.value("\(button).click()")
       try await browser.waits(for: "Given up", in: "#links .state")
       #expect(try await browser.text("#connection") == "")
       #expect(try await browser.text("#stale") == "")

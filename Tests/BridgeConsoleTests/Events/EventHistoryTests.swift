@@ -43,10 +43,12 @@ import Testing
 
   @Test func bytesAreBoundedAsWellAsEvents() {
     var ring = EventHistory(limit: 1000, byteLimit: 100)
+    var most = 0
     for _ in 0..<10_000 {
       ring.append("a", String(repeating: "x", count: 30))
-      #expect(ring.bytes <= 100 && ring.count <= 3)
+      most = max(most, ring.bytes)
     }
+    #expect(most == 90 && ring.count == 3)
     ring.append("a", String(repeating: "x", count: 101))
     #expect(ring.count == 0 && ring.bytes == 0)
     #expect(ring.read(after: ring.last - 1, size: 8) == .missed(1))

@@ -110,6 +110,7 @@ import Testing
             id: "l", name: "\(number)\(long)", state: .up, since: Int64(number)))
       }
       #expect(try await world.state(field).links.first?.since == 1999)
+      try await eventually { world.console.board.missed > 0 }
       await slow.stop()
     }
   }

@@ -27,6 +27,15 @@ import Testing
 
   @Test mutating func theFirstConnectionEndsNoOutage() { #expect(comeUp().isEmpty) }
 
+  /// The page was made after the link was up.
+  @Test mutating func theLossOfALinkThatWasUpBeforeIsAnOutage() throws {
+    let begun = try #require(see(.failed(lost), 3, at: 1000).first)
+    #expect(begun.start == 11_000)
+    _ = see(.attempted(number: 1, isStandby: false), 4, at: 1500)
+    let ended = see(.recovered(after: .seconds(1), attempts: 1, isFirst: false), 4, at: 2000)
+    #expect(ended.map(\.id) == [begun.id] && ended.first?.end == 12_000)
+  }
+
   @Test mutating func anOutageHasItsPhasesInOrder() throws {
     _ = comeUp()
     #expect(see(.suspected(silentFor: .milliseconds(200)), 1, at: 1200).isEmpty)
@@ -43,6 +52,17 @@ import Testing
       outage.phases.map(\.duration) == [
         .milliseconds(500), .milliseconds(500), .milliseconds(100), .milliseconds(300),
       ])
+  }
+
+  /// A link that has given up is of no use: a person ends its outage.
+  @Test mutating func anOutageLastsUntilTheLinkIsOfUseAgain() throws {
+    _ = comeUp()
+    let begun = try #require(see(.failed(lost), 1, at: 1000).first)
+    #expect(see(.gaveUp(lost, RecoveryPlan(next: .askPerson)), at: 1500).isEmpty)
+    #expect(see(.attempted(number: 1, isStandby: false), 2, at: 61_500).isEmpty)
+    let ended = see(.recovered(after: .seconds(61), attempts: 2, isFirst: false), 2, at: 62_000)
+    #expect(ended.map(\.id) == [begun.id] && ended.first?.end == 72_000)
+    #expect(ended.first?.phases.map(\.duration) == [.milliseconds(500), .seconds(60)])
   }
 
   @Test mutating func theLastOnesOfALongOutageAreAddedUp() throws {
