@@ -21,12 +21,11 @@ import UnixSignals
   let logger: Logger
 
   static func main() async {
-    let arguments = CommandLine.arguments
-    guard arguments.count == 2 else { fail("usage: agent-host CONFIGURATION", .usage) }
+    guard CommandLine.arguments.count == 2 else { fail("usage: agent-host CONFIGURATION", .usage) }
     let supervisor = Supervisor(clock: ContinuousClock())
     let program: AgentHostProgram
     do throws(AppError) {
-      let configuration = try HostConfiguration(path: arguments[1])
+      let configuration = try HostConfiguration(path: CommandLine.arguments[1])
       program = try await AgentHostProgram(configuration, supervisor)
     } catch {
       fail(error.shownMessage(), .configuration)
@@ -88,7 +87,8 @@ import UnixSignals
       AgentHostService(host, flushing: [outbox], carry: carry),
     ]
     try await ServiceGroup(
-      services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: logger
+      services: page(of: host, supervisor, store) + services,
+      gracefulShutdownSignals: [.sigterm, .sigint], logger: logger
     ).run()
     await store.close()
   }

@@ -1,4 +1,5 @@
 import BridgeAgentHost
+import BridgeConsole
 import BridgeErrors
 import BridgeSessionProtocol
 import BridgeWebSocket
@@ -60,8 +61,15 @@ private struct ChatAnswer: Decodable {
 /// The questions of the agents that this host carries.
 actor Questions {
   private var approvals: [String: Approvals] = [:]
+  /// Where people answer as well.
+  private var console: Console?
 
-  func use(_ approvals: Approvals, of agent: String) { self.approvals[agent] = approvals }
+  func show(on console: Console) { self.console = console }
+
+  func use(_ approvals: Approvals, of agent: String) {
+    self.approvals[agent] = approvals
+    console?.show(approvals, of: agent)
+  }
 
   /// Takes what the chat says; returns what became of it, for the link that it came from.
   func answer(_ message: WebSocketMessage) async -> String {

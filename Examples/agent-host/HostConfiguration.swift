@@ -16,6 +16,12 @@ struct HostConfiguration: Decodable {
     var approvals: ApprovalDialect?
   }
 
+  /// The page for browsers.
+  struct Page: Decodable {
+    /// On loopback.
+    var port: Int
+  }
+
   /// The machines, named as in ssh_config.
   var machines: [String]
   /// The WebSocket URL of the chat.
@@ -24,9 +30,12 @@ struct HostConfiguration: Decodable {
   var store: String
   /// The path of the `bridge-host` that is installed on machines that have none.
   var bridgeHost: String?
+  /// nil for none.
+  var page: Page?
   var agents: [Agent]
 
-  private static let keys: Set = ["machines", "chat", "store", "bridgeHost", "agents"]
+  private static let keys: Set = ["machines", "chat", "store", "bridgeHost", "page", "agents"]
+  private static let pageKeys: Set = ["port"]
   private static let agentKeys: Set = ["name", "machine", "command", "input", "approvals"]
 
   /// Reads the file at `path`.
@@ -71,6 +80,10 @@ struct HostConfiguration: Decodable {
     let object = (try? JSONSerialization.jsonObject(with: data)) as? [String: Any] ?? [:]
     if let key = object.keys.sorted().first(where: { !keys.contains($0) }) {
       return "\(key): There is no such key."
+    }
+    let page = object["page"] as? [String: Any] ?? [:]
+    if let key = page.keys.sorted().first(where: { !pageKeys.contains($0) }) {
+      return "page.\(key): There is no such key."
     }
     for (index, agent) in (object["agents"] as? [[String: Any]] ?? []).enumerated() {
       if let key = agent.keys.sorted().first(where: { !agentKeys.contains($0) }) {

@@ -40,11 +40,12 @@ private final class AgentHostWorld: Sendable {
     try text.write(toFile: file(name), atomically: true, encoding: .utf8)
   }
 
-  func configure(_ agents: [[String: String]]) throws {
-    let configuration: [String: Any] = [
+  func configure(_ agents: [[String: String]], page port: Int? = nil) throws {
+    var configuration: [String: Any] = [
       "machines": ["build", "test"], "chat": "ws://127.0.0.1:\(peer.port)/",
       "store": file("agents.db"), "bridgeHost": Self.product("bridge-host"), "agents": agents,
     ]
+    if let port { configuration["page"] = ["port": port] }
     try JSONSerialization.data(withJSONObject: configuration)
       .write(to: URL(filePath: file("agents.json")))
   }
@@ -203,6 +204,9 @@ private actor AgentChat {
     (#"{"machines":[]}"#, "chat: This key is missing."),
     ("{\(valid),\"agents\":[],\"agnets\":[]}", "agnets: There is no such key."),
     (
+      "{\(valid),\"agents\":[],\"page\":{\"prot\":1}}", "page.prot: There is no such key."
+    ),
+    (
       "{\(valid),\"agents\":[{\"name\":\"a\",\"machin\":\"build\",\"command\":\"x\"}]}",
       "agents[0].machin: There is no such key."
     ),
@@ -234,6 +238,30 @@ private actor AgentChat {
       process.waitUntilExit()
       #expect(process.terminationStatus == 78)
       #expect(world.log.contains("/.ssh/config:2"), "\(world.log)")
+    }
+  }
+
+  /// The page is served, and its address is printed.
+  @Test func thePageOpensWithThePrintedAddress() async throws {
+    try await with { world in
+      try world.configure([], page: 0)
+      let process = try world.start()
+      try await eventually { world.log.contains("The page: http://localhost:") }
+      let line = try #require(
+        world.log.firstMatch(of: /The page: (http:\/\/localhost:[0-9]+)\/#([0-9a-f]{64})\n/))
+      let (origin, token) = (String(line.output.1), String(line.output.2))
+      let curl = Process()
+      curl.executableURL = URL(filePath: "/usr/bin/curl")
+      curl.arguments = ["--silent", "-H", "Authorization: Bearer \(token)", origin + "/api/state"]
+      let pipe = Pipe()
+      curl.standardOutput = pipe
+      try curl.run()
+      let data = try pipe.fileHandleForReading.readToEnd() ?? Data()
+      let state = String(decoding: data, as: UTF8.self)
+      #expect(state.contains("\"name\":\"chat\"") && state.contains("\"reader\":\"you\""))
+      process.terminate()
+      process.waitUntilExit()
+      #expect(process.terminationStatus == 0, "\(world.log)")
     }
   }
 
