@@ -29,14 +29,8 @@ struct OutageCourse: Sendable {
         // How they go on is not known.
         (open, givenUp) = ([:], [:])
       case .outageBegan(let isFirst, let at):
-        if open[link] != nil {
-          if let since = givenUp.removeValue(forKey: link) { add("wait", at - since, of: link) }
-          continue
-        }
-        guard !isFirst || isLoss else { continue }
         let start = now - Int64((event.at - at) / .milliseconds(1))
-        open[link] = StoredOutage(id: "\(Identifier.random())", link: link, start: start)
-        changed.insert(link)
+        if begin(link, isOutage: !isFirst || isLoss, at: at, start) { changed.insert(link) }
       case .stretch(let stretch, let from, let to): add(stretch.rawValue, to - from, of: link)
       case .phase(let phase, _, let from, let to): add(phase.rawValue, to - from, of: link)
       case .outageEnded(_, .failed, _, let at):
@@ -50,7 +44,25 @@ struct OutageCourse: Sendable {
         break
       }
     }
+    if case .closed = event.step, var outage = open.removeValue(forKey: link) {
+      givenUp[link] = nil
+      outage.end = now
+      ended.append(outage)
+    }
     return changed.compactMap { open[$0] } + ended
+  }
+
+  /// An outage begins, or one of a link that had given up goes on; true for a new one.
+  private mutating func begin(
+    _ link: String, isOutage: Bool, at moment: Moment, _ start: Int64
+  ) -> Bool {
+    guard open[link] == nil else {
+      if let since = givenUp.removeValue(forKey: link) { add("wait", moment - since, of: link) }
+      return false
+    }
+    guard isOutage else { return false }
+    open[link] = StoredOutage(id: "\(Identifier.random())", link: link, start: start)
+    return true
   }
 
   private mutating func add(_ name: String, _ duration: Duration, of link: String) {

@@ -51,7 +51,9 @@ final class Browser: Sendable {
       self.port = port ?? 0
     }
 
-    func stop() {
+    /// Ends the driver and its browsers.
+    func stop() async {
+      _ = try? await Curl.run(["--silent", "--max-time", "10", "http://127.0.0.1:\(port)/shutdown"])
       kill(process.processIdentifier, SIGKILL)
       process.waitUntilExit()
       try? FileManager.default.removeItem(at: folder)

@@ -19,8 +19,14 @@ struct BrowserTests {
     _ world: ConsoleWorld, _ body: (ConsoleWorld, Browser.Driver) async throws -> Void
   ) async throws {
     let driver = try await Browser.Driver()
-    defer { driver.stop() }
-    try await withWorld(world) { world in try await body(world, driver) }
+    let result: Result<Void, any Error>
+    do {
+      result = .success(try await withWorld(world) { try await body($0, driver) })
+    } catch {
+      result = .failure(error)
+    }
+    await driver.stop()
+    try result.get()
   }
 
   private func open(

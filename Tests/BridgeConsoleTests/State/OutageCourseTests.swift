@@ -65,6 +65,14 @@ import Testing
     #expect(ended.first?.phases.map(\.duration) == [.milliseconds(500), .seconds(60)])
   }
 
+  @Test mutating func theEndOfALinkThatGaveUpEndsItsOutage() throws {
+    _ = comeUp()
+    let begun = try #require(see(.failed(lost), 1, at: 1000).first)
+    _ = see(.gaveUp(lost, RecoveryPlan(next: .askPerson)), at: 1500)
+    let ended = see(.closed, at: 2000)
+    #expect(ended.map(\.id) == [begun.id] && ended.first?.end == 12_000)
+  }
+
   @Test mutating func theLastOnesOfALongOutageAreAddedUp() throws {
     _ = comeUp()
     _ = see(.failed(lost), 1, at: 1000)
