@@ -121,9 +121,7 @@ struct AgentHostWork: Sendable {
   }
 
   @Sendable private func carry(_ agent: CarriedAgent) async throws(AppError) {
-    guard let value = agent.state.commits[AgentPlan.effect], try agent.end() == nil else {
-      try await agent.rest()
-    }
+    guard let value = agent.state.commits[AgentPlan.effect] else { try await agent.rest() }
     let plan = try value.decoded(as: AgentPlan.self)
     guard let machine = machines[plan.machine] else { try await agent.rest() }
     let command = plan.command(program: orders.program, folder: orders.folder)
@@ -135,7 +133,6 @@ struct AgentHostWork: Sendable {
     } else {
       try await deliverAnswering(session)
     }
-    try await agent.rest()
   }
 
   private func text(_ agent: CarriedAgent, _ content: String) -> String {
