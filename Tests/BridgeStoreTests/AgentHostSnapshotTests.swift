@@ -63,8 +63,8 @@ struct AgentHostSnapshotTests {
   }
 
   /// Waits until the host's loops wait for the clock: to renew, to look at the time, to look for
-  /// agents.
-  private func loopsWait() async { await clock.sleepers(atLeast: 3) }
+  /// agents, to look for answers.
+  private func loopsWait() async { await clock.sleepers(atLeast: 4) }
 
   /// Moves the clock until `condition` holds.
   private func moving(until condition: () async throws -> Bool) async throws {
