@@ -414,7 +414,8 @@ function renderHistogram() {
     return item;
   }, (item, bucket) => {
     item.querySelector('.bar').setAttribute('width', (bucket.count / most) * 100);
-    say(item.querySelector('.number'), String(bucket.count));
+    // Before the store has answered none is not zero.
+    say(item.querySelector('.number'), week ? String(bucket.count) : '…');
   });
 }
 
