@@ -107,7 +107,8 @@ struct DoctorHosts: Sendable {
       await Result.of { () async throws(AppError) in
         var command = DoctorProbe()
         let channel = try await connection.execute(DoctorProbe.line)
-        channel.standardError.discard(beyond: DoctorProbe.longestQuote)
+        // A packet that goes beyond is left out as a whole: more than one (RFC 4254, 5.2).
+        channel.standardError.discard(beyond: 64 << 10)
         do throws(AppError) {
           for try await bytes in channel.standardOutput where !command.take(bytes) {
             channel.standardOutput.discard()
