@@ -15,7 +15,8 @@ final class SSHByteChannel: ByteChannel {
     channel.standardError.discard(beyond: Self.longestComplaint)
   }
 
-  private static let longestComplaint = 1 << 10
+  /// A packet that goes beyond is left out as a whole: more than one (RFC 4254, 5.2).
+  private static let longestComplaint = 64 << 10
 
   func read() async throws(AppError) -> [UInt8]? {
     // Iterators of one stream share its bytes.
