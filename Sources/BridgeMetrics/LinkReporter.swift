@@ -46,15 +46,30 @@ public struct LinkReporter: Service {
 
   /// Runs until a graceful shutdown or a cancellation, also where the supervisor is gone before.
   ///
+  /// What the links of a supervisor did as it was shut down is reported first.
   /// - Throws: `CancellationError` when it was canceled.
   public func run() async throws {
-    await cancelWhenGracefulShutdown {
-      await withTaskGroup { group in
-        group.addTask { await self.reportEvents() }
-        group.addTask { await self.reportQueue() }
+    await withTaskGroup { group in
+      group.addTask { await self.reportAll() }
+      group.addTask {
+        try? await gracefulShutdown()
+        // The events of a supervisor that is gone have an end; those of another go on.
+        try? await ContinuousClock().sleep(for: Self.lastEvents)
       }
+      await group.next()
+      group.cancelAll()
     }
     try await gracefulShutdown()
+  }
+
+  /// How long events are read at most behind a shutdown.
+  private static let lastEvents = Duration.milliseconds(500)
+
+  private func reportAll() async {
+    await withTaskGroup { group in
+      group.addTask { await self.reportEvents() }
+      group.addTask { await self.reportQueue() }
+    }
   }
 
   // MARK: Events
