@@ -327,7 +327,7 @@ let package = Package(
     .target(name: "BridgeStore", dependencies: ["BridgeErrors", "BridgeWaiting"]),
     .target(
       name: "BridgeStoreSQLite",
-      dependencies: ["BridgeStore", "BridgeErrors", "BridgeTransport", "BridgeWaiting", grdb]),
+      dependencies: ["BridgeStore", "BridgeErrors", "BridgeTransport", grdb]),
     .target(
       name: "BridgeStorePostgres",
       dependencies: [
@@ -338,7 +338,8 @@ let package = Package(
       name: "BridgeStoreTests",
       dependencies: [
         "BridgeAgentHost", "BridgeErrors", "BridgeRecovery", "BridgeStore",
-        "BridgeStorePostgres", "BridgeStoreSQLite", "BridgeTestKit", "BridgeWaiting", grdb,
+        "BridgeStorePostgres", "BridgeStoreSQLite", "BridgeTestKit", "BridgeTransport",
+        "BridgeWaiting", grdb,
       ]),
     .executableTarget(name: "bridge-host", dependencies: ["BridgeSessionHost"]),
     .testTarget(

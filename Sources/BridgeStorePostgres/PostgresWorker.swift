@@ -49,8 +49,9 @@ final class PostgresWorker {
   /// Performs requests until the queue is over.
   func run() {
     while !queue.isOver {
-      if let reason = recovery.reasonToGiveUp(at: .now) { queue.giveUp(unavailable(reason)) }
       guard let connection = connected() else {
+        // Not where there is a connection again: the next request is what shows whether it works.
+        if let reason = recovery.reasonToGiveUp(at: .now) { queue.giveUp(unavailable(reason)) }
         let end = recovery.end.map { $0 > .now ? $0 : retry } ?? retry
         wake.wait(until: min(retry, end))
         continue

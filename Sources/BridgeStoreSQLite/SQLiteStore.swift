@@ -1,7 +1,6 @@
 public import BridgeErrors
 public import BridgeStore
 import BridgeTransport
-import BridgeWaiting
 import GRDB
 
 /// A store in one file, for one process.
@@ -29,7 +28,7 @@ public final class SQLiteStore: AgentStore {
   init(at path: String, _ limits: StoreLimits, schema: SQLiteSchema) async throws(AppError) {
     name = path
     queue = StoreQueue(store: path, limits: limits)
-    database = try await Self.onThread {
+    database = try await DetachedThread.value(named: "bridge-store") {
       Result { () throws(AppError) in
         try SQLiteFile.open(path, schema)
       }
@@ -51,7 +50,7 @@ public final class SQLiteStore: AgentStore {
   /// Finishes what was requested, and gives the file free.
   public func close() async {
     await queue.close {}
-    await Self.onThread { [database] in try? database.close() }
+    await DetachedThread.value(named: "bridge-store") { [database] in try? database.close() }
   }
 
   private static func work(_ queue: StoreQueue, _ database: Database, path: String) {
@@ -69,15 +68,5 @@ public final class SQLiteStore: AgentStore {
         queue.fail(entries, AppError(sqlite: error, path: path, operation: "write"))
       }
     }
-  }
-
-  /// Runs `body`, which waits for the disk, on a thread of its own.
-  private static func onThread<Value: Sendable>(
-    _ body: @escaping @Sendable () -> Value
-  ) async -> Value {
-    let result = Promise<Value>()
-    let isStarted = DetachedThread.start(name: "bridge-store") { result.fulfill(body()) }
-    if !isStarted { result.fulfill(body()) }
-    return await result.value()
   }
 }

@@ -148,8 +148,7 @@ struct ImportTable: Sendable {
     Row(
       target: "BridgeStoreSQLite",
       modules: [
-        "BridgeErrors", "BridgeStore", "BridgeTransport", "BridgeWaiting", "FoundationEssentials",
-        "GRDB",
+        "BridgeErrors", "BridgeStore", "BridgeTransport", "FoundationEssentials", "GRDB",
       ], platform: ["Glibc"]),
     Row(
       target: "BridgeStorePostgres",

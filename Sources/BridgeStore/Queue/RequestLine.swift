@@ -76,11 +76,11 @@ struct RequestLine: Sendable {
     begun = []
   }
 
-  /// Gives up all requests: those that were begun, then those that wait.
+  /// Gives up all requests: those that were begun, then those that wait. A worker may wait for
+  /// long before it tries again: the next request wakes it.
   mutating func giveUp() -> (begun: [Entry], waiting: [Entry]) {
     defer { (begun, waiting, bytes) = ([], [], 0) }
-    // A worker that cannot go on does not come for the next ones.
-    if case .closing = phase { phase = .closing(isWorking: false) }
+    phase = if case .closing = phase { .closing(isWorking: false) } else { .idle }
     return (begun, Array(waiting))
   }
 

@@ -1,3 +1,4 @@
+import BridgeWaiting
 import CSessionSystem
 import Glibc
 
@@ -29,6 +30,17 @@ package enum DetachedThread {
     }
     pthread_detach(thread)
     return true
+  }
+
+  /// What `body`, which blocks, returns on a new thread: the threads of tasks are few. It runs on
+  /// the caller's where the system has none left.
+  package static func value<Value: Sendable>(
+    named name: String? = nil, of body: @escaping @Sendable () -> Value
+  ) async -> Value {
+    let result = Promise<Value>()
+    let isStarted = start(name: name) { result.fulfill(body()) }
+    if !isStarted { result.fulfill(body()) }
+    return await result.value()
   }
 
   private static func main(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {

@@ -1,5 +1,6 @@
 import BridgeErrors
 import BridgeStorePostgres
+import BridgeTransport
 import BridgeWaiting
 import Foundation
 
@@ -38,7 +39,7 @@ final class PostgresServer: Sendable {
     """
 
   /// The server of all tests that leave it as it is.
-  static let shared = Task { try PostgresServer() }
+  static let shared = Task { try await PostgresServer.start() }
 
   private let process = Process()
   private let input = Pipe()
@@ -46,7 +47,12 @@ final class PostgresServer: Sendable {
   private let folder: String
   private let lastSchema = Mutex(0)
 
-  init() throws {
+  /// A server that has started; what blocks is on a thread of its own, and keeps no other test.
+  static func start() async throws -> PostgresServer {
+    try await DetachedThread.value { Result { try PostgresServer() } }.get()
+  }
+
+  private init() throws {
     folder =
       FileManager.default.temporaryDirectory
       .appending(path: "bridge-pg-\(UUID().uuidString.prefix(8))").path
@@ -77,9 +83,13 @@ final class PostgresServer: Sendable {
   }
 
   /// Does it, and returns when it is done: `restart` and `stop` as a crash does.
-  func control(_ command: String) throws {
-    try input.fileHandleForWriting.write(contentsOf: Data((command + "\n").utf8))
-    try answer(command)
+  func control(_ command: String) async throws {
+    try await DetachedThread.value { [self] in
+      Result {
+        try input.fileHandleForWriting.write(contentsOf: Data((command + "\n").utf8))
+        try answer(command)
+      }
+    }.get()
   }
 
   func connection(_ more: String = "") -> Secret {
