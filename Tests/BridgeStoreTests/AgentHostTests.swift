@@ -1,13 +1,17 @@
-import BridgeAgentHost
 import BridgeErrors
 import BridgeStore
 import BridgeTestKit
 import BridgeWaiting
 import Testing
 
+@testable import BridgeAgentHost
+
 @Suite("Each agent has its work on exactly one host", .timeLimit(.minutes(2)))
 struct AgentHostTests {
   private static let session = StoreChange.session(StoredSession(machine: "m", session: "s"))
+
+  /// A lease that a busy machine would lose is not what most of these are about.
+  private static let calm = AgentHostTiming(lasting: .seconds(3600))
 
   private static let question = ApprovalRequest(
     agent: "a", wireID: "1", method: "ask", scope: "s", title: "Run ls?",
@@ -67,10 +71,8 @@ struct AgentHostTests {
   func anAgentOfAHostThatShutsDownIsTakenByAnother(kind: StoreKind) async throws {
     try await kind.run { store, other in
       let log = Log()
-      // A busy machine would lose a short lease, and give nothing up.
-      let timing = AgentHostTiming(lasting: .seconds(3600))
-      let one = AgentHost("one", sharing: store, timing: timing)
-      let two = AgentHost("two", sharing: other, timing: timing)
+      let one = AgentHost("one", sharing: store, timing: Self.calm)
+      let two = AgentHost("two", sharing: other, timing: Self.calm)
       try await running(one) { agent throws(AppError) in
         try await log.carry(agent, on: "one")
       } _: {
@@ -98,7 +100,7 @@ struct AgentHostTests {
   func anAgentThatIsGivenUpGoesToTheHostWithTheFewest(kind: StoreKind) async throws {
     try await kind.run { store, other in
       let log = Log()
-      let timing = AgentHostTiming(spread: .seconds(3600))
+      let timing = AgentHostTiming(lasting: .seconds(3600), spread: .seconds(3600))
       let one = AgentHost("one", sharing: store, timing: timing)
       let two = AgentHost("two", sharing: other, timing: timing)
       try await running(one) { agent throws(AppError) in
@@ -115,6 +117,35 @@ struct AgentHostTests {
           #expect(await two.snapshot().counts.takeovers == 0)
         }
       }
+    }
+  }
+
+  /// Another host may have a way to it.
+  @Test(arguments: StoreKind.allCases)
+  func anAgentWhoseMachineIsNotReachedGoesToAHostThatReachesIt(kind: StoreKind) async throws {
+    try await kind.run { store, other in
+      let log = Log()
+      let timing = AgentHostTiming(lasting: .seconds(3600), reach: .milliseconds(200))
+      let one = AgentHost("one", sharing: store, timing: timing)
+      let two = AgentHost("two", sharing: other, timing: timing)
+      try await running(one) { agent throws(AppError) in
+        try await agent.opening(to: "m") { () async throws(AppError) in
+          try await log.carry(agent, on: "one")
+        }
+      } _: {
+        try await one.add("a", Self.session)
+        // It takes the agent again where there is no other host.
+        try await eventually { log.count == 2 }
+        try await running(two) { agent throws(AppError) in
+          try await agent.opening(to: "m") { () throws(AppError) in }
+          try await log.carry(agent, on: "two")
+        } _: {
+          try await eventually { log.carriers(of: "a") == ["two"] }
+        }
+      }
+      #expect(log.most == 1)
+      let counts = await one.snapshot().counts
+      #expect(counts.losses == 0 && counts.failures == 0)
     }
   }
 
@@ -148,7 +179,7 @@ struct AgentHostTests {
   func aWriteAfterATakeOverIsRefusedAndEndsTheWork(kind: StoreKind) async throws {
     try await kind.run { store, other in
       let refused = Latch()
-      let host = AgentHost("one", sharing: store, timing: .init(lasting: .seconds(3600)))
+      let host = AgentHost("one", sharing: store, timing: Self.calm)
       try await running(host) { agent throws(AppError) in
         // Another process takes it: as if the lease had ended.
         _ = try await other.acquire("a", for: host.name, lasting: .seconds(3600))
@@ -200,7 +231,7 @@ struct AgentHostTests {
   func workThatReturnsIsOver(kind: StoreKind) async throws {
     try await kind.run { store, _ in
       let begun = Mutex(0)
-      let host = AgentHost("one", sharing: store)
+      let host = AgentHost("one", sharing: store, timing: Self.calm)
       try await running(host) { _ throws(AppError) in
         begun.withLock { $0 += 1 }
       } _: {
@@ -221,9 +252,8 @@ struct AgentHostTests {
         begun.withLock { $0 += 1 }
         try await agent.close()
       }
-      let timing = AgentHostTiming(lasting: .seconds(3600))
-      let one = AgentHost("one", sharing: store, timing: timing)
-      let two = AgentHost("two", sharing: other, timing: timing)
+      let one = AgentHost("one", sharing: store, timing: Self.calm)
+      let two = AgentHost("two", sharing: other, timing: Self.calm)
       try await running(one, carry) {
         try await one.add("a", Self.session)
         try await eventually { try await store.agents().first?.isClosed == true }
@@ -265,9 +295,8 @@ struct AgentHostTests {
   @Test func anAgentThatIsCarriedIsNotRemoved() async throws {
     try await StoreKind.sqlite.run { store, other in
       let log = Log()
-      let timing = AgentHostTiming(lasting: .seconds(3600))
-      let one = AgentHost("one", sharing: store, timing: timing)
-      let two = AgentHost("two", sharing: other, timing: timing)
+      let one = AgentHost("one", sharing: store, timing: Self.calm)
+      let two = AgentHost("two", sharing: other, timing: Self.calm)
       try await running(one) { agent throws(AppError) in
         try await log.carry(agent, on: "one")
       } _: {
@@ -285,7 +314,7 @@ struct AgentHostTests {
   @Test(arguments: StoreKind.allCases)
   func aStoreThatIsClosedEndsTheRun(kind: StoreKind) async throws {
     try await kind.run { store, _ in
-      let host = AgentHost("one", sharing: store)
+      let host = AgentHost("one", sharing: store, timing: Self.calm)
       try await host.add("a", Self.session)
       await store.close()
       await #expect(throws: AppError.cancelled) {
@@ -297,7 +326,7 @@ struct AgentHostTests {
   @Test(arguments: StoreKind.allCases)
   func questionsOfAnAgentAndTheirAnswersOutliveTheirHost(kind: StoreKind) async throws {
     try await kind.run { store, other in
-      let one = AgentHost("one", sharing: store)
+      let one = AgentHost("one", sharing: store, timing: Self.calm)
       let asked = Latch()
       try await running(one) { agent throws(AppError) in
         let approvals = Approvals(restoring: try agent.approvals()) { changes throws(AppError) in
@@ -311,7 +340,7 @@ struct AgentHostTests {
         try await one.add("a", Self.session)
         await asked.wait()
       }
-      let two = AgentHost("two", sharing: other)
+      let two = AgentHost("two", sharing: other, timing: Self.calm)
       let delivered = Mutex([String]())
       try await running(two) { agent throws(AppError) in
         let approvals = Approvals(restoring: try agent.approvals()) { changes throws(AppError) in
@@ -334,7 +363,7 @@ struct AgentHostTests {
   ) async throws {
     try await kind.run { store, other in
       let carried = Mutex(Approvals?.none)
-      let one = AgentHost("one", sharing: store)
+      let one = AgentHost("one", sharing: store, timing: Self.calm)
       try await running(one) { agent throws(AppError) in
         let approvals = Approvals(restoring: try agent.approvals()) { changes throws(AppError) in
           try await agent.keep(changes)
@@ -367,7 +396,7 @@ struct AgentHostTests {
   func ofTwoAnswersOnTwoHostsOneIsTheDecision(kind: StoreKind) async throws {
     try await kind.run { store, other in
       let carried = Mutex(Approvals?.none)
-      let one = AgentHost("one", sharing: store)
+      let one = AgentHost("one", sharing: store, timing: Self.calm)
       try await running(one) { agent throws(AppError) in
         let approvals = Approvals(restoring: try agent.approvals()) { changes throws(AppError) in
           try await agent.keep(changes)

@@ -50,6 +50,8 @@ public actor AgentHost {
   private nonisolated let looks = Changes()
   /// The answers that were given on other hosts.
   private nonisolated let answers = StoredAnswers()
+  /// The machines that its agents' sessions wait for.
+  private nonisolated let reach: ReachWatch
   private nonisolated let shutDown = Latch()
 
   /// A host that carries nothing before `run`.
@@ -73,6 +75,7 @@ public actor AgentHost {
     self.clock = HostClock(clock, epoch: Int64(date.timeIntervalSince1970 * 1000))
     self.failed = failed
     leases = HostLeases(timing, host: name)
+    reach = ReachWatch(timing, clock: self.clock)
   }
 
   /// The agents that this host carries, by name.
@@ -212,7 +215,8 @@ public actor AgentHost {
         await release(lease)
         return nil
       }
-      try await carry(CarriedAgent(lease, state, in: store, answers) { await self.end(lease, $0) })
+      try await carry(
+        CarriedAgent(lease, state, in: store, answers, reach) { await self.end(lease, $0) })
       return nil
     } catch {
       return error
@@ -226,10 +230,11 @@ public actor AgentHost {
     }
   }
 
-  private func end(_ lease: AgentLease, _ end: CarriedAgent.LeaseEnd) {
+  private func end(_ lease: AgentLease, _ end: CarriedAgent.LeaseEnd) async {
     switch end {
     case .refused: leases.lose(lease)
     case .closed: leases.close(lease)
+    case .outOfReach: return await giveUp(lease.agent)
     }
     changes.announce()
   }
@@ -322,7 +327,9 @@ public actor AgentHost {
   private func takeFree() async -> Duration? {
     do throws(AppError) {
       let agents = try await asking { store throws(AppError) in try await store.agents() }
-      let free = leases.take(from: agents, at: clock.now())
+      let free = leases.take(from: agents, at: clock.now()) {
+        reach.delay(on: $0.session?.machine)
+      }
       let next = leases.nextLook
       // Together: the store joins what it is asked at one time.
       await withDiscardingTaskGroup { group in

@@ -41,7 +41,10 @@ extension CarriedAgent {
     configuration.attachment.fence = UInt64(clamping: lease.fence)
     configuration.resume = point?.output
     if point != nil { configuration.start = nil }
-    return CarriedSession(agent: self, session: machine.session(configuration), start: point)
+    let session = machine.session(configuration) { open throws(AppError) in
+      try await opening(to: machine.name, open)
+    }
+    return CarriedSession(agent: self, session: session, start: point)
   }
 
   /// How its program ended, and all its output had arrived; nil where that is not known to the

@@ -10,6 +10,7 @@ public struct CarriedAgent: Sendable {
 
   private let store: any AgentStore
   private let answers: StoredAnswers
+  private let reach: ReachWatch
   private let leaseHasEnded: @Sendable (LeaseEnd) async -> Void
 
   /// Why a host has an agent no more.
@@ -18,13 +19,16 @@ public struct CarriedAgent: Sendable {
     case refused
     /// The agent is over.
     case closed
+    /// Its machine is not reached: another host may.
+    case outOfReach
   }
 
   init(
     _ lease: AgentLease, _ state: AgentState, in store: any AgentStore, _ answers: StoredAnswers,
-    leaseHasEnded: @escaping @Sendable (LeaseEnd) async -> Void
+    _ reach: ReachWatch, leaseHasEnded: @escaping @Sendable (LeaseEnd) async -> Void
   ) {
-    (self.lease, self.state, self.store, self.answers) = (lease, state, store, answers)
+    (self.lease, self.state, self.store) = (lease, state, store)
+    (self.answers, self.reach) = (answers, reach)
     self.leaseHasEnded = leaseHasEnded
   }
 
@@ -56,6 +60,19 @@ public struct CarriedAgent: Sendable {
   public func close() async throws(AppError) {
     try await write(.close)
     await leaseHasEnded(.closed)
+  }
+}
+
+// What it is carried over.
+extension CarriedAgent {
+  /// Opens a channel to its machine. Where that takes too long another host may have the agent.
+  ///
+  /// - Throws: as `open`.
+  func opening<Channel: Sendable>(
+    to machine: String, _ open: @escaping @Sendable () async throws(AppError) -> Channel
+  ) async throws(AppError) -> Channel {
+    try await reach.opening(
+      to: machine, orGivingUp: { [leaseHasEnded] in await leaseHasEnded(.outOfReach) }, open)
   }
 }
 

@@ -132,7 +132,12 @@ struct HostLeases: Sendable {
 
   /// The agents whose leases are to be requested, of those that the store has: all that no host
   /// carries, each when it is this host's turn.
-  mutating func take(from agents: [StoredAgent], at now: Duration) -> [String] {
+  ///
+  /// - Parameter delay: how much later that is for an agent.
+  mutating func take(
+    from agents: [StoredAgent], at now: Duration,
+    delay: (StoredAgent) -> Duration = { _ in .zero }
+  ) -> [String] {
     guard !isStopping else { return [] }
     let own = states.values.count {
       switch $0 {
@@ -141,7 +146,9 @@ struct HostLeases: Sendable {
       }
     }
     let open = agents.filter { !$0.isClosed }
-    let free = turns.take(from: open, carried: own, at: now) { states[$0] != nil }
+    let free = turns.take(from: open, carried: own, at: now, delay: delay) {
+      states[$0] != nil
+    }
     for agent in free {
       // One that a host has given up is none.
       let isTakeover = agent.carrier.map { $0.lease.host != turns.host } ?? false

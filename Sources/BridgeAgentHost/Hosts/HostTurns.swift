@@ -6,6 +6,7 @@ import BridgeStore
 /// agents that a host may have grow from zero to all of them within `spread`. So one with few comes
 /// before one with many, those with as many share what is there, and none has to know the others: a
 /// host without agents is not seen in a store. Once `spread` is over any host takes what is left.
+/// One that does not reach an agent's machine comes behind those that do.
 struct HostTurns: Sendable {
   /// What other hosts call this one.
   let host: String
@@ -23,9 +24,11 @@ struct HostTurns: Sendable {
   ///
   /// - Parameters:
   ///   - count: how many this host carries already, or has requested.
+  ///   - delay: how much later its turn at an agent comes.
   ///   - isOwn: whether an agent is among them.
   mutating func take(
-    from agents: [StoredAgent], carried count: Int, at now: Duration, isOwn: (String) -> Bool
+    from agents: [StoredAgent], carried count: Int, at now: Duration,
+    delay: (StoredAgent) -> Duration = { _ in .zero }, isOwn: (String) -> Bool
   ) -> [StoredAgent] {
     var seen: [String: Duration] = [:]
     for agent in agents { seen[agent.name] = end(of: agent, at: now) }
@@ -34,7 +37,8 @@ struct HostTurns: Sendable {
     var coming = others.compactMap { agent in seen[agent.name].flatMap { $0 > now ? $0 : nil } }
     var due: [StoredAgent] = []
     for (index, free) in inOrder(others, at: now).enumerated() {
-      let turn = free.end + spread * (Double(count + index) / Double(agents.count))
+      let turn =
+        free.end + spread * (Double(count + index) / Double(agents.count)) + delay(free.agent)
       if turn <= now { due.append(free.agent) } else { coming.append(turn) }
     }
     next = coming.min()

@@ -21,6 +21,12 @@ public actor RemoteMachine: ByteChannelSource {
   /// Makes a connection that has not been opened.
   public typealias Make = @Sendable (Endpoint) async throws(AppError) -> SSHConnection
 
+  /// Opens a channel by the function that it is given.
+  typealias Opening =
+    @Sendable (
+      @escaping @Sendable () async throws(AppError) -> any ByteChannel
+    ) async throws(AppError) -> any ByteChannel
+
   /// What becomes of the `bridge-host` there.
   private enum HostProgram {
     /// It is used as it is.
@@ -109,9 +115,20 @@ public actor RemoteMachine: ByteChannelSource {
   /// A session on this machine: attached over a connection that has a place for it, and again over
   /// another one whenever that is lost.
   public nonisolated func session(_ configuration: DurableSession.Configuration) -> DurableSession {
+    session(configuration) { open throws(AppError) in try await open() }
+  }
+
+  /// Likewise.
+  ///
+  /// - Parameter opening: opens each channel by the function that it is given.
+  nonisolated func session(
+    _ configuration: DurableSession.Configuration, opening: @escaping Opening
+  ) -> DurableSession {
     DurableSession(configuration) { command, last throws(AppError) in
-      try await self.provideHostProgram()
-      return try await self.openChannel(running: command, isAgain: last != nil)
+      try await opening { () async throws(AppError) in
+        try await self.provideHostProgram()
+        return try await self.openChannel(running: command, isAgain: last != nil)
+      }
     }
   }
 

@@ -1,8 +1,8 @@
 import BridgeErrors
 
-extension Result where Success == Void, Failure == AppError {
+extension Result where Failure == AppError {
   /// What `body` came to, for the other tasks of its group.
-  init(catching body: () async throws(AppError) -> Void) async {
+  init(catching body: () async throws(AppError) -> Success) async {
     do throws(AppError) {
       self = .success(try await body())
     } catch {

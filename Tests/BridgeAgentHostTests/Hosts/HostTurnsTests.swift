@@ -52,6 +52,19 @@ import Testing
     #expect(taken.map(\.name) == ["a"])
   }
 
+  @Test func aHostThatDoesNotReachAMachineComesLater() {
+    var turns = HostTurns(host: "one", spread: Self.spread)
+    let agents = Self.agents(["a"])
+    let delay = { (_: StoredAgent) in Duration.seconds(2) }
+    func take(at now: Duration) -> Int {
+      turns.take(from: agents, carried: 0, at: now, delay: delay) { _ in false }.count
+    }
+    #expect(take(at: .zero) == 0)
+    #expect(turns.next == .seconds(2))
+    #expect(take(at: .milliseconds(1999)) == 0)
+    #expect(take(at: .seconds(2)) == 1)
+  }
+
   @Test func anAgentThatIsGivenUpEarlyIsFreeFromThenOn() {
     var turns = HostTurns(host: "one", spread: Self.spread)
     _ = turns.take(from: Self.agents(["a"], of: "other"), carried: 0, at: .zero) { _ in false }
