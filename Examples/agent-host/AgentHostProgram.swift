@@ -98,9 +98,7 @@ import UnixSignals
     guard let settings = configuration.agents.first(where: { $0.name == agent.name }),
       let machine = machines[settings.machine]
     else { try await agent.rest() }
-    let approvals = Approvals(restoring: try agent.approvals()) { changes throws(AppError) in
-      try await agent.keep(changes)
-    }
+    let approvals = try Approvals(of: agent)
     await questions.use(approvals, of: agent.name)
     let adapter = settings.approvals.map { ApprovalAdapter(agent: agent.name, dialect: $0) }
     let session = try await agent.session(on: machine, running: settings.command)

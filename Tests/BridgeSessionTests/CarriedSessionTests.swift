@@ -263,9 +263,7 @@ struct CarriedSessionTests {
       let all = Mutex([Approvals]())
       let work: @Sendable (CarriedAgent, MessageOutbox) async throws(AppError) -> Void = {
         agent, outbox throws(AppError) in
-        let approvals = Approvals(restoring: try agent.approvals()) { changes throws(AppError) in
-          try await agent.keep(changes)
-        }
+        let approvals = try Approvals(of: agent)
         all.withLock { $0.append(approvals) }
         let adapter = ApprovalAdapter(agent: agent.name, dialect: .acp)
         let session = try await world.session(agent, running: program)
@@ -328,7 +326,7 @@ struct CarriedSessionTests {
     try await World.with { world in
       let program = asker(world).split(separator: "\n").dropLast(2).joined(separator: "\n")
       try await world.live { agent, outbox throws(AppError) in
-        let approvals = Approvals { changes throws(AppError) in try await agent.keep(changes) }
+        let approvals = try Approvals(of: agent)
         let adapter = ApprovalAdapter(agent: agent.name, dialect: .acp)
         let session = try await world.session(agent, running: program)
         try await session.deliver(

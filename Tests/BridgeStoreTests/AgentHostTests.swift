@@ -329,9 +329,7 @@ struct AgentHostTests {
       let one = AgentHost("one", sharing: store, timing: Self.calm)
       let asked = Latch()
       try await running(one) { agent throws(AppError) in
-        let approvals = Approvals(restoring: try agent.approvals()) { changes throws(AppError) in
-          try await agent.keep(changes)
-        }
+        let approvals = try Approvals(of: agent)
         let record = try await approvals.request(Self.question)
         _ = try await approvals.decide(record.id, option: "yes", by: "ada")
         asked.open()
@@ -343,9 +341,7 @@ struct AgentHostTests {
       let two = AgentHost("two", sharing: other, timing: Self.calm)
       let delivered = Mutex([String]())
       try await running(two) { agent throws(AppError) in
-        let approvals = Approvals(restoring: try agent.approvals()) { changes throws(AppError) in
-          try await agent.keep(changes)
-        }
+        let approvals = try Approvals(of: agent)
         let record = try await approvals.nextDelivery(for: "a")
         try await approvals.confirmDelivery(record.id)
         delivered.withLock { $0.append(record.decision?.by ?? "") }
@@ -365,9 +361,7 @@ struct AgentHostTests {
       let carried = Mutex(Approvals?.none)
       let one = AgentHost("one", sharing: store, timing: Self.calm)
       try await running(one) { agent throws(AppError) in
-        let approvals = Approvals(restoring: try agent.approvals()) { changes throws(AppError) in
-          try await agent.keep(changes)
-        }
+        let approvals = try Approvals(of: agent)
         try await approvals.request(Self.question)
         carried.withLock { $0 = approvals }
         try await agent.follow(approvals)
@@ -398,9 +392,7 @@ struct AgentHostTests {
       let carried = Mutex(Approvals?.none)
       let one = AgentHost("one", sharing: store, timing: Self.calm)
       try await running(one) { agent throws(AppError) in
-        let approvals = Approvals(restoring: try agent.approvals()) { changes throws(AppError) in
-          try await agent.keep(changes)
-        }
+        let approvals = try Approvals(of: agent)
         try await approvals.request(Self.question)
         carried.withLock { $0 = approvals }
         try await agent.rest()
@@ -410,10 +402,9 @@ struct AgentHostTests {
         let approvals = try #require(carried.withLock { $0 })
         let id = try #require(await approvals.pending.first).id
         _ = try await other.decide(id, option: "yes", by: "ada")
-        let late = await #expect(throws: AppError.self) {
-          try await approvals.decide(id, option: "yes", by: "bob")
-        }
-        #expect(late?.caseName == "validationError")
+        let late = try await approvals.decide(id, option: "yes", by: "bob")
+        #expect(late.text == "Already decided: Allow (ada)")
+        #expect(try await approvals.nextDelivery(for: "a").decision?.by == "ada")
         let kept = try #require(try await store.state(of: "a").approvals.first)
         #expect(try kept.record.decoded(as: ApprovalRecord.self).decision?.by == "ada")
         let missing = ApprovalID(agent: "a", number: 9)

@@ -141,9 +141,7 @@ struct AgentHostWork: Sendable {
 
   private func deliverAnswering(_ session: CarriedSession) async throws(AppError) {
     let agent = session.agent
-    let approvals = Approvals(restoring: try agent.approvals()) { changes throws(AppError) in
-      try await agent.keep(changes)
-    }
+    let approvals = try Approvals(of: agent)
     let adapter = ApprovalAdapter(agent: agent.name, dialect: .acp)
     try await session.deliver(
       through: outbox, input: Array("\(AgentVerifier.greeting)\n".utf8), answering: approvals

@@ -25,12 +25,15 @@ public actor Approvals {
   /// Stores changes, all of them or none; returns when they are on disk.
   public typealias Persist = @Sendable ([ApprovalChange]) async throws(AppError) -> Void
 
+  /// Likewise; returns what another host has decided instead, and then nothing was stored.
+  typealias Store = @Sendable ([ApprovalChange]) async throws(AppError) -> ApprovalRecord?
+
   private struct Reader {
     weak var queue: ApprovalEventQueue?
   }
 
   private let now: @Sendable () -> Date
-  private let persist: Persist
+  private let persist: Store
   private var ledger: ApprovalLedger
   private var readers: [Reader] = []
   /// Answers that have arrived and could not be stored as such yet.
@@ -48,6 +51,17 @@ public actor Approvals {
   public init(
     restoring records: [ApprovalRecord] = [], limits: ApprovalLimits = .init(),
     now: @escaping @Sendable () -> Date = { Date() }, persist: @escaping Persist
+  ) {
+    self.init(records, limits, now) { changes throws(AppError) in
+      try await persist(changes)
+      return nil
+    }
+  }
+
+  /// Likewise, where other hosts decide as well.
+  init(
+    _ records: [ApprovalRecord], _ limits: ApprovalLimits, _ now: @escaping @Sendable () -> Date,
+    persist: @escaping Store
   ) {
     self.now = now
     self.persist = persist
@@ -169,6 +183,11 @@ public actor Approvals {
   func adopt(_ stored: ApprovalRecord) async throws(AppError) {
     let before = ledger.record(stored.id)
     let (record, _) = try await perform { ledger, _ in ledger.adopt(stored) }
+    announce(record, after: before)
+  }
+
+  /// Announces a record that was adopted, where it is another one than before.
+  private func announce(_ record: ApprovalRecord?, after before: ApprovalRecord?) {
     guard let record, record != before else { return }
     changes.announce()
     for reader in readers { reader.queue?.append(.put(record)) }
@@ -288,8 +307,8 @@ public actor Approvals {
       case .known(let record): return (record, false)
       case .busy: try await changes.wait(after: changes.version)
       case .store(let write):
-        try await store(write)
-        return (write.record, true)
+        let other = try await store(write)
+        return (other ?? write.record, other == nil)
       }
     }
   }
@@ -304,18 +323,27 @@ public actor Approvals {
     }
   }
 
-  private func store(_ write: ApprovalLedger.Write) async throws(AppError) {
+  /// Returns the decision of another host that counts instead.
+  private func store(_ write: ApprovalLedger.Write) async throws(AppError) -> ApprovalRecord? {
     defer { changes.announce() }
+    let other: ApprovalRecord?
     do throws(AppError) {
-      try await persist(write.changes)
+      other = try await persist(write.changes)
     } catch {
       ledger.abandon(write)
       throw error
+    }
+    if let other {
+      ledger.abandon(write)
+      let before = ledger.record(other.id)
+      if case .known(let record) = ledger.adopt(other) { announce(record, after: before) }
+      return other
     }
     ledger.commit(write)
     for change in write.changes {
       for reader in readers { reader.queue?.append(change) }
     }
+    return nil
   }
 
   private static func require(_ record: ApprovalRecord?) throws(AppError) -> ApprovalRecord {

@@ -1,5 +1,6 @@
 public import BridgeErrors
 public import BridgeStore
+public import FoundationEssentials
 
 /// An agent that this host carries: what was kept of it, and the right to write.
 public struct CarriedAgent: Sendable {
@@ -78,10 +79,10 @@ extension CarriedAgent {
 
 // Approvals in a store.
 extension CarriedAgent {
-  /// Its questions and their answers, to begin `Approvals` with.
+  /// Its questions and their answers, as `Approvals` begin with.
   ///
   /// - Throws: `decodingError` where another program has written them.
-  public func approvals() throws(AppError) -> [ApprovalRecord] {
+  func approvals() throws(AppError) -> [ApprovalRecord] {
     var records: [ApprovalRecord] = []
     for approval in state.approvals {
       records.append(try approval.record.decoded(as: ApprovalRecord.self))
@@ -89,12 +90,12 @@ extension CarriedAgent {
     return records
   }
 
-  /// Keeps what `Approvals` changes.
+  /// Keeps what `Approvals` changes; returns the decision of another host that is the one instead
+  /// (`AgentStore.decide`), and then nothing is kept.
   ///
-  /// A decision that another host has stored meanwhile stays the one: see `AgentStore.decide`.
-  /// - Throws: `validationError` for a decision that is not the first; as `write`;
-  ///   `encodingError`.
-  public func keep(_ changes: [ApprovalChange]) async throws(AppError) {
+  /// - Throws: as `write`; `encodingError`; `decodingError` where another program has written that
+  ///   decision.
+  func keep(_ changes: [ApprovalChange]) async throws(AppError) -> ApprovalRecord? {
     if changes.count == 1, case .put(let record) = changes[0], record.isNewDecision {
       return try await decide(record)
     }
@@ -106,15 +107,15 @@ extension CarriedAgent {
       }
     }
     try await write(kept)
+    return nil
   }
 
   /// Keeps a decision in the place of the request that waits for one.
-  private func decide(_ record: ApprovalRecord) async throws(AppError) {
+  private func decide(_ record: ApprovalRecord) async throws(AppError) -> ApprovalRecord? {
     let own = try StoredApproval(record)
     let pending = ApprovalRecord.State.pending.word
-    guard try await store.replace(own, of: name, in: pending) != own else { return }
-    throw .validationError(
-      field: "approval", message: "The request \(record.id) was decided on another host.")
+    let kept = try await store.replace(own, of: name, in: pending)
+    return kept == own ? nil : try kept.record.decoded(as: ApprovalRecord.self)
   }
 
   /// Hands the answers that are given on other hosts to `approvals`, until the task is canceled.
@@ -126,6 +127,21 @@ extension CarriedAgent {
       for approval in decided {
         try await approvals.adopt(try approval.record.decoded(as: ApprovalRecord.self))
       }
+    }
+  }
+}
+
+extension Approvals {
+  /// Those of an agent that this host carries, in the store of its host. A decision that another
+  /// host has stored meanwhile is the one; `CarriedSession.deliver` hands it to the agent.
+  ///
+  /// - Throws: `decodingError` where another program has written them.
+  public init(
+    of agent: CarriedAgent, limits: ApprovalLimits = .init(),
+    now: @escaping @Sendable () -> Date = { Date() }
+  ) throws(AppError) {
+    self.init(try agent.approvals(), limits, now) { changes throws(AppError) in
+      try await agent.keep(changes)
     }
   }
 }
