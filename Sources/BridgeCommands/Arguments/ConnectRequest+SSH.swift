@@ -39,7 +39,7 @@ extension ConnectRequest {
     // A program may drive it, and expect what ssh shows.
     screen.prediction = .never
     takesSession = true
-    guard !bytes.isEmpty, !isIdle else { return }
+    guard !bytes.isEmpty else { return }
     let program =
       ssh.isSubsystem
       ? try RemoteProgram(subsystem: bytes) : try RemoteProgram(command: bytes)

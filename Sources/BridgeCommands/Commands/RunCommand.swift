@@ -69,6 +69,7 @@ package struct RunCommand: AsyncParsableCommand {
       var spec = context.spec
       if hasTerminal { spec.terminal = Array("xterm-256color".utf8) }
       spec.whenFull = Self.whenFull(context.request.start)
+      spec.isOnlyOfItsName = spec.name != nil
       return SessionQuery(context, Self.body(spec))
     }
   }
@@ -88,7 +89,10 @@ package struct RunCommand: AsyncParsableCommand {
         status = try await scope.sessions.start(spec, at: place)
       } catch {
         if scope.context.sayWhichMayRun(spec.session, error) { isSaid.set(()) }
-        throw error
+        guard spec.name != nil, case .durableSessionConflict = error else { throw error }
+        let host = scope.context.settings.givenHost
+        throw .validationError(
+          field: "--name", message: "Another session that runs on \(host) has it.")
       }
       scope.context.reporter.event(
         .session(

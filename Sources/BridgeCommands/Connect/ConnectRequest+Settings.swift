@@ -6,7 +6,7 @@ extension ConnectRequest {
   ///
   /// - Throws: `validationError` where it contradicts the command line.
   mutating func take(_ settings: ConnectSettings) throws(AppError) {
-    guard takesSession, !isIdle, program?.request != .subsystem else { return }
+    guard takesSession, program?.request != .subsystem else { return }
     if let remote = settings.remoteCommand {
       guard command == nil else {
         throw .validationError(
@@ -14,6 +14,7 @@ extension ConnectRequest {
       }
       command = remote
     }
+    guard !isIdle else { return }
     switch settings.sessionType ?? .default {
     case .default: return
     case .none: (isIdle, command, program) = (true, nil, nil)

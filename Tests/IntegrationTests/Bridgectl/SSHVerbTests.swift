@@ -148,9 +148,11 @@ import Testing
     try await withSSH { _, home in
       let remote = try await home.ssh(["-oRemoteCommand=echo %n; cat", "-n", "box"], input: [65])
       #expect((remote.code, remote.text) == (0, "box\n"), "\(remote.error)")
-      let both = try await home.ssh(["-oRemoteCommand=true", "box", "true"])
-      #expect(both.code == 255)
-      #expect(both.error.contains("Cannot execute command-line and remote command."))
+      for more in [[], ["-N"]] {
+        let both = try await home.ssh(more + ["-oRemoteCommand=true", "box", "true"])
+        #expect(both.code == 255)
+        #expect(both.error.contains("Cannot execute command-line and remote command."))
+      }
       let verb = try await home.run(["connect", "-oRemoteCommand=exit 5", "-oStdinNull=yes", "box"])
       #expect(verb.code == 5, "\(verb.error)")
       let system = try await home.ssh(["-oSessionType=subsystem", "box", "none"])

@@ -79,6 +79,26 @@ import Testing
     }
   }
 
+  /// A script that runs twice has its job once.
+  @Test func theNameOfASessionThatRunsIsRefusedToAnother() async throws {
+    try await withSessions { server, home, folder in
+      let (link, go) = (server.link(home), home.file("go"))
+      let command = "echo run >>\(home.file("ran")); until [ -e \(go) ]; do sleep 0.02; done"
+      let run = ["run", "--detach", "--name", "job"] + link + ["127.0.0.1", "--", command]
+      let first = try await home.run(run)
+      #expect(first.code == 0, "\(first.error)")
+      let second = try await home.run(run)
+      #expect(second.code == 64 && second.output.isEmpty)
+      #expect(
+        second.error.contains("--name: Another session that runs on 127.0.0.1 has it."),
+        "\(second.error)")
+      try home.write("", to: "go")
+      #expect(try await home.run(["wait"] + link + ["127.0.0.1", "job"]).code == 0)
+      #expect(home.read("ran") == "run\n")
+      #expect(try await home.run(run).code == 0)
+    }
+  }
+
   /// Nothing is lost in silence.
   @Test func inputForAProgramWhoseInputHasEndedIsRefused() async throws {
     try await withSessions { server, home, folder in
