@@ -139,7 +139,7 @@ final class LoginPrompts: Sendable {
     {
       return [given]
     }
-    guard mayAsk() else { return nil }
+    guard request.prompts.isEmpty || mayAsk() else { return nil }
     let isTooMuch = state.withLock { state in
       state.rounds += 1
       return state.rounds > Self.mostRounds || request.prompts.count > Self.mostPrompts

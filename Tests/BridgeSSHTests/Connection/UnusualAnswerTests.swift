@@ -74,6 +74,37 @@ import Testing
     }
   }
 
+  /// As of a push to a phone, which is answered there.
+  @Test func aNoticeWithoutAQuestionReachesThePerson() async throws {
+    try await withScript({ client, record in
+      _ = try client.request()
+      try client.refuse(goOnWith: "keyboard-interactive")
+      _ = try client.request()
+      for notice in ["Push sent", "Still waiting"] {
+        try client.say(60) { message in
+          for text in ["", notice, ""] { message.string(text) }
+          message.uint32(0)
+        }
+        record("\(try client.expect(61).count)")
+      }
+      try client.welcome()
+      try client.listenToTheEnd()
+    }) { server in
+      let asked = Inbox<KeyboardInteractiveRequest>()
+      let interaction = SSHInteraction(answers: { request in
+        await asked.add(request)
+        return []
+      })
+      let connection = connection(to: server, [.keyboardInteractive], interaction: interaction)
+      try await connection.connect()
+      #expect(await asked.all.map(\.instruction) == ["Push sent", "Still waiting"])
+      #expect(await asked.all.allSatisfy(\.prompts.isEmpty))
+      // The kind of message, and no answers.
+      #expect(server.collected == ["5", "5"])
+      await connection.close()
+    }
+  }
+
   /// LoginGraceTime of sshd, or a link that is lost: an answer would go nowhere.
   @Test func aQuestionEndsWithItsLink() async throws {
     let asked = DispatchSemaphore(value: 0)

@@ -71,8 +71,9 @@ extension SSHSession {
     _ request: KeyboardInteractiveRequest,
     into responses: UnsafeMutablePointer<LIBSSH2_USERAUTH_KBDINT_RESPONSE>?
   ) {
-    guard let responses = unsafe responses, let responder else { return }
-    let answers = responder(request)
+    // Without prompts there is nothing to answer, and words to show.
+    let answers = responder?(request) ?? []
+    guard let responses = unsafe responses else { return }
     for (index, answer) in answers.prefix(request.prompts.count).enumerated() {
       unsafe answer.withText { text in
         // libssh2 frees the text with our allocator, which wipes it.
