@@ -179,13 +179,13 @@ extension DurableSession {
     }
     if answer.hasBegun {
       configuration.unheard?.hear()
-    } else if !answer.preamble.isEmpty {
-      configuration.unheard?.hearOthers()
+    } else {
+      configuration.unheard?.hearOthers(answer.preamble)
     }
-    if !mayHaveStarted, ending.isOfTheLink,
-      let error = configuration.unheard?.lose(host: configuration.host)
-    {
-      throw error
+    if ending.isOfTheLink, let error = configuration.unheard?.lose(host: configuration.host) {
+      // To a host that is known the start is sent before it answers.
+      throw mayHaveStarted
+        ? SessionFailure.unknownStart(error, host: configuration.host) : error
     }
     let mayGoOn = progress.ended(
       received: machine.received, taken: machine.inputTaken, linkWasLost: ending.isOfTheLink)

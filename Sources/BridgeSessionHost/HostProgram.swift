@@ -5,8 +5,16 @@ public enum HostProgram {
   /// Runs the verb of these arguments (without the program's name) and ends the process.
   public static func run(_ arguments: [String]) -> Never {
     Programs.survivesLimits()
+    // Without it there are no arguments either.
+    guard Machine.hasProcesses else {
+      Machine.write(Array(noProcesses.utf8), to: 2)
+      Machine.end(HostStatus.configuration)
+    }
     Machine.end(status(arguments))
   }
+
+  private static let noProcesses =
+    "bridge-host needs /proc, which is not mounted here: a ChrootDirectory of sshd has none.\n"
 
   static let usage = """
     usage: bridge-host start [--attach] [--marker TEXT]      the start frame is on standard input

@@ -15,7 +15,7 @@ package struct LogsCommand: AsyncParsableCommand {
     abstract: "Print the output of a durable session.",
     discussion: """
       Prints from the oldest output that is kept, from the offset of --from, or the last lines \
-      with --tail: standard output on standard output, standard error on standard error. With -f \
+      with -n: standard output on standard output, standard error on standard error. With -f \
       until the program ends. It attaches to nothing and commits nothing. A lost link is restored, \
       and printing continues at the next byte.
 
@@ -25,7 +25,7 @@ package struct LogsCommand: AsyncParsableCommand {
       EXAMPLES:
           bridgectl logs build.example build
           bridgectl logs -f build.example 3f2a > build.log
-          bridgectl logs -f --tail 20 build.example build
+          bridgectl logs -f -n 20 build.example build
           bridgectl logs --from 1048576 build.example build
       """)
 
@@ -70,10 +70,10 @@ package struct LogsCommand: AsyncParsableCommand {
       return .offset(try number(text, below: Limits.offset, "--from", "an offset"))
     case (nil, let text?):
       let limit = UInt64(mostLines) + 1
-      let lines = try number(text, below: limit, "--tail", "a number of lines up to \(mostLines)")
+      let lines = try number(text, below: limit, "-n", "a number of lines up to \(mostLines)")
       return .lastLines(Int(lines))
     case (.some, .some):
-      throw .validationError(field: "--tail", message: "It does not go with --from.")
+      throw .validationError(field: "-n", message: "It does not go with --from.")
     }
   }
 

@@ -190,7 +190,7 @@ struct LinkCommand: Sendable {
       try Self.checkSecurityKeys(of: request, &settings, local)
       let (request, local) = try Self.completed(request, by: settings, local)
       reporter.set(settings.loudness)
-      reporter.set(login: "\(settings.user)@\(settings.givenHost)")
+      reporter.set(login: SSHWords.Login(user: settings.user, host: settings.endpoint.host))
       for warning in settings.warnings {
         // ssh would not say that ours does less.
         if isSSH {

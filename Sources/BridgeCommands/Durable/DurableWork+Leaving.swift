@@ -100,7 +100,7 @@ extension DurableWork {
     case .replaced:
       (
         "session \(session) goes on with the other client. To take it back",
-        "attach --take \(host) \(operand)"
+        "attach --take \(role)\(host) \(operand)"
       )
     case .detached:
       ("detached from session \(session). To return to it", "attach \(role)\(host) \(operand)")
@@ -113,10 +113,11 @@ extension DurableWork {
     return state.withLock { $0.streams == nil && !$0.hasFailed }
   }
 
-  /// The options of an attach that make a view or a window of it, with a space behind each.
+  /// The options of an attach that make it what this run is, with a space behind each.
   private var role: String {
     let isViewer = if case .attach(_, .viewer, _) = target { true } else { false }
     return (isViewer ? "--view " : "") + (context.request.screen.keepsSize ? "--keep-size " : "")
+      + (context.request.forwardsAgent == true && !isViewer ? "-A " : "")
   }
 
   /// What the user calls the session, as a shell reads it: its name, or the beginning of its id.

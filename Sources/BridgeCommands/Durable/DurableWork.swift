@@ -248,7 +248,7 @@ final class DurableWork: LinkWork {
           because: error, isMissing: isMissing, wasThere: finding?.wasThere == true)
         return false
       }
-      if failure != nil, let error = unheard.lose(host: context.settings.givenHost) {
+      if failure != nil, let error = context.lose(connection, unheard) {
         context.fail(error, nil)
         return nil
       }
@@ -393,18 +393,18 @@ final class DurableWork: LinkWork {
 
   /// Records what an attempt to start says of the host.
   private func remember(_ session: DurableSession, _ error: AppError) async {
-    guard isOwn, case .durableSessionHostUnusable = error,
-      let connection = state.withLock({ $0.newest })
-    else { return }
-    let isLost = await connection.lastFailure != nil
-    switch await session.absence {
-    case .lostLinks: context.remember(.absent, connection)
+    guard isOwn, let connection = state.withLock({ $0.newest }) else { return }
+    let (isLost, absence) = await (connection.lastFailure != nil, session.absence)
+    // One that had it is asked less often by the next run.
+    if absence == .lostLinks { context.remember(.absent, isProven: false, connection) }
+    guard case .durableSessionHostUnusable = error else { return }
+    switch absence {
     case .noHost:
       guard !isLost, !SessionFailure.isOfAShortage(error) else { return }
       let isProven = SessionFailure.isOfNoHostProgram(error) || SessionFailure.isOfAnother(error)
       context.remember(.absent, isProven: isProven, connection)
     case .silence: if !isLost { context.remember(.silent, isProven: false, connection) }
-    case .declined, nil: return
+    case .lostLinks, .declined, nil: return
     }
   }
 
@@ -455,7 +455,8 @@ final class DurableWork: LinkWork {
     configuration.agent = agent?.token
     configuration.answerLimit = answerLimit(knowing: finding)
     // On a host that has it, links that end before it answers are outages.
-    if finding != .present { configuration.unheard = unheard }
+    configuration.unheard = unheard
+    if finding == .present { unheard.expect() }
     return configuration
   }
 

@@ -148,9 +148,17 @@ extension RunContext {
     return HostMemory.Entrance(fingerprint: fingerprint, user: settings.user, login: login)
   }
 
-  /// Counts no links to a host that is known to have `bridge-host`: those that end are outages.
+  /// Allows more links to a host that is known to have `bridge-host`: those that end are outages.
   func expectHost(of connection: SSHConnection, _ unheard: UnheardLinks) {
-    if finding(memory, about: connection) == .present { unheard.hear() }
+    if finding(memory, about: connection) == .present { unheard.expect() }
+  }
+
+  /// A link ended over the command that asks for `bridge-host`; why no other one is asked.
+  func lose(_ connection: SSHConnection, _ unheard: UnheardLinks) -> AppError? {
+    let error = unheard.lose(host: settings.givenHost)
+    // The next run asks it less often.
+    if error != nil { remember(.silent, isProven: false, connection) }
+    return error
   }
 
   /// Records what was found on the host of a connection.

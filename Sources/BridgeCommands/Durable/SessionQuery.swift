@@ -114,7 +114,7 @@ final class SessionQuery: LinkWork {
         context.remember(.absent, connection)
       }
       let failure = await connection.lastFailure
-      if failure != nil, let error = unheard.lose(host: context.settings.givenHost) {
+      if failure != nil, let error = context.lose(connection, unheard) {
         return context.fail(error, nil)
       }
       let isLost = failure != nil || Task.isCancelled || error == .cancelled

@@ -27,8 +27,8 @@ final class Reporter: Sendable {
     /// Whether the run is one of ssh(1): our own words are for `-v`, but for the last ones, which
     /// are ssh's.
     var isSSH = false
-    /// Who logs in where, once that is known: `user@host`.
-    var login: String?
+    /// Who logs in where, once that is known.
+    var login: SSHWords.Login?
   }
 
   private struct State {
@@ -109,7 +109,7 @@ final class Reporter: Sendable {
   }
 
   /// Who logs in where.
-  func set(login: String) { state.withLock { $0.style.login = login } }
+  func set(login: SSHWords.Login) { state.withLock { $0.style.login = login } }
 
   /// A line for a person; nothing with `-q`.
   func log(_ text: String) {

@@ -3,14 +3,26 @@ import BridgeErrors
 /// The last words of a run of ssh(1): OpenSSH's own where it has some, by which people and programs
 /// find out what went wrong.
 package enum SSHWords {
+  /// Who logs in where.
+  package struct Login: Sendable, Equatable {
+    /// The user.
+    package var user: String
+    /// The name or address that is dialed: ssh says HostName, and not the alias.
+    package var host: String
+
+    /// A user of a host.
+    package init(user: String, host: String) { (self.user, self.host) = (user, host) }
+  }
+
   /// The cause, in lines without line feeds.
   ///
-  /// - Parameter login: who logs in where, `user@host`.
-  package static func lines(_ failure: CommandFailure, login: String?) -> [String] {
+  /// - Parameter login: who logs in on the target.
+  package static func lines(_ failure: CommandFailure, login: Login?) -> [String] {
     let cause = cause(failure)
-    guard let context = failure.context else { return [cause] }
+    guard var context = failure.context else { return [cause] }
     // A host on the way has an account of its own.
-    let login = failure.jumpHost?.login ?? login
+    if failure.jumpHost == nil, let login { context.host = login.host }
+    let login = failure.jumpHost?.login ?? login.map { "\($0.user)@\($0.host)" }
     switch context.kind {
     case .hostKeyUnknown, .hostKeyChanged, .hostKeyRevoked, .hostKeyNewType:
       return [cause, "Host key verification failed."]

@@ -75,6 +75,8 @@ extension SocketCondition {
     switch self {
     case .failed(ENODEV): "This machine has no such address or interface to connect from."
     case .failed(EAFNOSUPPORT): "The host has no address of the family that is asked for."
+    case .failed(EACCES), .failed(EPERM):
+      "This machine does not allow the connection: a firewall or a route of its own forbids it."
     case .failed, .open, .endOfFile: "No route to the host."
     }
   }

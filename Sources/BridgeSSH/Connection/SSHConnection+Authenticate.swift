@@ -49,9 +49,14 @@ extension SSHConnection {
         login.admit()
         methods = next
       case .refused(let next):
+        // The method was refused, not the key: the server may want it behind another one.
+        if methods == nil, !next.contains(offer.method) {
+          plan.putBack(offer, login.key?.blob)
+        } else {
+          plan.refused(offer)
+        }
         methods = next
         login.refuse()
-        plan.refused(offer)
       case .unaskedRefusal(let next):
         methods = next
         plan.refused(offer)

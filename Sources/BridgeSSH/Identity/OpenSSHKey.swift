@@ -1,6 +1,10 @@
 /// OpenSSH's private key container (openssh-portable, PROTOCOL.key).
 enum OpenSSHKey {
   private static let magic = Array("openssh-key-v1\0".utf8)
+  /// What `ssh-keygen -Z` offers beside the others, and libssh2 decrypts no key file with.
+  private static let authenticated: Set = [
+    "aes128-gcm@openssh.com", "aes256-gcm@openssh.com", "chacha20-poly1305@openssh.com",
+  ]
 
   /// What the decoded `bytes` of a container say. An unencrypted one is also looked into: its two
   /// check numbers must agree.
@@ -17,6 +21,7 @@ enum OpenSSHKey {
     return PrivateKeyInfo(
       .openSSH, PrivateKeyInfo.kind(named: key.type), isEncrypted: isEncrypted,
       publicBlob: bytes.bytes(blob),
+      unreadableCipher: authenticated.contains(cipher) ? cipher : nil,
       rounds: isEncrypted ? try rounds(derivation, bytes.bytes(options)) : 0)
   }
 

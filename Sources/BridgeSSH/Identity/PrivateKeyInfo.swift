@@ -35,6 +35,8 @@ package struct PrivateKeyInfo: Sendable, Equatable {
   package let isEncrypted: Bool
   /// The public key as it stands on the wire, where the file shows it.
   package let publicBlob: [UInt8]?
+  /// The cipher, where libssh2 cannot decrypt the file.
+  package let unreadableCipher: String?
   /// How often the passphrase is hashed (bcrypt); 0 where it is not.
   package let rounds: Int
 
@@ -67,12 +69,14 @@ package struct PrivateKeyInfo: Sendable, Equatable {
   }
 
   init(
-    _ format: Format, _ kind: Kind, isEncrypted: Bool, publicBlob: [UInt8]? = nil, rounds: Int = 0
+    _ format: Format, _ kind: Kind, isEncrypted: Bool, publicBlob: [UInt8]? = nil,
+    unreadableCipher: String? = nil, rounds: Int = 0
   ) {
     self.format = format
     self.kind = kind
     self.isEncrypted = isEncrypted
     self.publicBlob = publicBlob
+    self.unreadableCipher = unreadableCipher
     self.rounds = rounds
   }
 
@@ -147,6 +151,11 @@ extension PrivateKeyInfo {
         + "(ssh-add)."
     case .other(let name): return "Keys of type \(name) are not supported by libssh2 \(library)."
     case .rsa, .ed25519, .ecdsa, .hidden: break
+    }
+    if let unreadableCipher {
+      return "The \(kindWords)key is encrypted with \(unreadableCipher), which libssh2 cannot "
+        + "decrypt: put it into an ssh-agent (ssh-add), or give the file another cipher "
+        + "(ssh-keygen -p -Z aes256-ctr -f FILE)."
     }
     if isEncrypted, !hasPassphrase {
       return "The \(kindWords)key is encrypted, and no passphrase was given."

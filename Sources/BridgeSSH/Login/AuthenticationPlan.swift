@@ -167,6 +167,13 @@ package struct AuthenticationPlan {
   /// The key was not offered after all: another place may have it in a usable form.
   package mutating func withdraw(_ blob: [UInt8]) { keys.remove(blob) }
 
+  /// `offer`, of the key with this public half, has its turn again once the server takes its
+  /// method: it was offered before the server had said which it takes.
+  package mutating func putBack(_ offer: Offer, _ blob: [UInt8]?) {
+    waiting.insert(offer, at: 0)
+    if let blob { keys.remove(blob) }
+  }
+
   /// The server refused `offer`; it is not offered again, by no other method either.
   package mutating func refused(_ offer: Offer) {
     if offer.isKey { refusedKeys += 1 } else { refusedSecrets += 1 }

@@ -227,7 +227,7 @@ package actor FileTransfer {
     if answer.hasBegun { unheard?.hear() }
     guard !answer.hasBegun else { return nil }
     guard case .finished(let status) = ending else {
-      if !answer.preamble.isEmpty { unheard?.hearOthers() }
+      unheard?.hearOthers(answer.preamble)
       if let error = unheard?.lose(host: host) { throw error }
       return nil
     }

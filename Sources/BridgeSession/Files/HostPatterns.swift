@@ -107,7 +107,7 @@ package struct HostPatterns: Sendable {
       return .ended(ending)
     }
     guard case .finished(let status) = ending else {
-      if !answer.preamble.isEmpty { unheard?.hearOthers() }
+      unheard?.hearOthers(answer.preamble)
       if let error = unheard?.lose(host: host) { throw error }
       return .ended(ending)
     }

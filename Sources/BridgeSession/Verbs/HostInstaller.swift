@@ -163,8 +163,8 @@ public struct HostInstaller: Sendable {
     await channel.close()
     if answer.hasBegun {
       unheard.hear()
-    } else if !answer.rest.isEmpty {
-      unheard.hearOthers()
+    } else {
+      unheard.hearOthers(answer.rest.utf8)
     }
     guard !Task.isCancelled else { throw .cancelled }
     guard !watch.isLate else { throw watch.error(host: host) }

@@ -449,7 +449,7 @@ private actor HostExchange {
     of ending: ByteChannelEnding, printed: some Sequence<UInt8>, hasBegun: Bool
   ) -> AppError {
     let printed = Array(printed)
-    if !hasBegun, !printed.isEmpty { unheard.hearOthers() }
+    if !hasBegun { unheard.hearOthers(printed) }
     return switch ending {
     case .lost(let error): error
     case .closed: .cancelled

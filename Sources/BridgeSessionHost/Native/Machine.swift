@@ -26,6 +26,9 @@ enum Machine {
     return bytes ?? []
   }()
 
+  /// Whether /proc is mounted.
+  static var hasProcesses: Bool { Directory.target(of: "/proc/self/exe") != nil }
+
   /// The name of this machine.
   static let node: String = {
     var name = [CChar](repeating: 0, count: 65)

@@ -67,7 +67,7 @@ import Testing
       try LogsCommand.beginning(from: from, tail: tail)
     }
     guard case .validationError(let field, _) = error else { throw error }
-    #expect(field == (tail == nil ? "--from" : "--tail"))
+    #expect(field == (tail == nil ? "--from" : "-n"))
   }
 
   @Test func theOptionsSayWhereToBegin() throws {

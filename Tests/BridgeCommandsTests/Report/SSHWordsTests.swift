@@ -4,6 +4,8 @@ import Testing
 
 /// How a run of ssh(1) ends: its last words and its status.
 @Suite struct SSHWordsTests {
+  private let login = SSHWords.Login(user: "me", host: "box.example")
+
   private func lines(
     _ kind: FailureKind?, _ error: AppError, text: String? = nil, accepted: String? = nil
   ) -> [String] {
@@ -12,34 +14,38 @@ import Testing
       FailureContext(kind: $0, phase: .dial, host: "box", port: 22, native: native)
     }
     context?.acceptedMethods = accepted
-    return SSHWords.lines(CommandFailure(error: error, context: context), login: "me@box")
+    return SSHWords.lines(CommandFailure(error: error, context: context), login: login)
   }
 
   @Test func theyAreThoseOfOpenSSHWhereItHasSome() {
     let lost = AppError.sshConnectionFailed(host: "box", reason: "It is gone.")
-    #expect(lines(.refused, lost) == ["ssh: connect to host box port 22: Connection refused"])
-    #expect(lines(.dialTimeout, lost) == ["ssh: connect to host box port 22: Connection timed out"])
+    #expect(lines(.refused, lost) == ["ssh: connect to host box.example port 22: Connection refused"])
+    #expect(lines(.dialTimeout, lost) == [
+        "ssh: connect to host box.example port 22: Connection timed out"
+      ])
     #expect(
       lines(.unreachable, lost, text: "No route to host") == [
-        "ssh: connect to host box port 22: No route to host"
+        "ssh: connect to host box.example port 22: No route to host"
       ])
     #expect(
       lines(.nameUnknown, lost) == [
-        "ssh: Could not resolve hostname box: Name or service not known"
+        "ssh: Could not resolve hostname box.example: Name or service not known"
       ])
     #expect(
       lines(.authenticationRefused, .sshAuthenticationFailed(method: "publickey")) == [
-        "me@box: Permission denied (publickey)."
+        "me@box.example: Permission denied (publickey)."
       ])
     #expect(
       lines(
         .authenticationRefused, .sshAuthenticationFailed(method: "publickey"),
-        accepted: "publickey,password") == ["me@box: Permission denied (publickey,password)."])
+        accepted: "publickey,password") == [
+          "me@box.example: Permission denied (publickey,password)."
+        ])
     let denied = "Unable to complete request for channel request-pty"
     #expect(
       lines(.channelDenied, lost, text: denied) == [
         "PTY allocation request failed on channel 0",
-        "ssh: box gives no terminal; -T asks for none.",
+        "ssh: box.example gives no terminal; -T asks for none.",
       ])
     let changed = lines(.hostKeyChanged, .sshHostKeyMismatch(host: "box"))
     #expect(changed.count == 2)
@@ -52,7 +58,7 @@ import Testing
       context: FailureContext(kind: .authenticationRefused, phase: .authenticate, host: "hop"))
     failure.jumpHost = .init(login: "you@hop", words: "It failed.")
     #expect(
-      SSHWords.lines(failure, login: "me@box") == ["you@hop: Permission denied (publickey)."])
+      SSHWords.lines(failure, login: login) == ["you@hop: Permission denied (publickey)."])
   }
 
   @Test func elseTheyAreTheCauseAlone() {

@@ -74,6 +74,28 @@ import Testing
     }
   }
 
+  /// AuthenticationMethods password,publickey of sshd: the key is offered before the server has
+  /// said what it takes, and is no worse for that.
+  @Test func aKeyThatCameTooEarlyIsOfferedBehindThePassword() async throws {
+    let folder = try TemporaryDirectory()
+    let key = folder.file("key")
+    try KeyGen.run("-q", "-t", "ed25519", "-N", "", "-f", key)
+    try await withScript({ client, record in
+      record(try client.request().method)
+      try client.refuse(goOnWith: "password")
+      record(try client.request().method)
+      try client.refuse(goOnWith: "publickey", isPartialSuccess: true)
+      record(try client.request().method)
+      try client.welcome()
+      try client.listenToTheEnd()
+    }) { server in
+      let connection = connection(to: server, [.keyFile(key), .password(Secret("right"))])
+      try await connection.connect()
+      #expect(server.collected == ["publickey", "password", "publickey"])
+      await connection.close()
+    }
+  }
+
   /// As of a push to a phone, which is answered there.
   @Test func aNoticeWithoutAQuestionReachesThePerson() async throws {
     try await withScript({ client, record in

@@ -113,6 +113,16 @@ struct PrivateKeyInfoTests {
     #expect(slow.refusal(library: old, hasPassphrase: true)?.contains("4294967295 times") == true)
   }
 
+  /// `ssh-keygen -Z`: its passphrase is not asked for.
+  @Test(arguments: ["aes128-gcm", "aes256-gcm", "chacha20-poly1305"])
+  func aCipherThatTheLibraryDoesNotKnowIsNamed(cipher: String) throws {
+    let key = try PrivateKeyInfo(container(cipher: "\(cipher)@openssh.com"))
+    #expect(
+      key.refusal(library: new, hasPassphrase: true)?.hasPrefix(
+        "The ed25519 key is encrypted with \(cipher)@openssh.com, which libssh2 cannot decrypt")
+        == true)
+  }
+
   @Test func traditionalEncryptionStandsInTheHeaders() throws {
     let headers = "Proc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,00\n\n"
     let key = try PrivateKeyInfo(armored("EC PRIVATE KEY", [1, 2, 3], headers: headers))

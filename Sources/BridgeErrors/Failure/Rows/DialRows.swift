@@ -43,6 +43,8 @@ extension FailureRow {
         This machine has no such address or interface now, or none of the host's family: bring it \
         up, or choose another (BindAddress, BindInterface).
         """
+      case .failed(EACCES), .failed(EPERM):
+        "Check the firewall and the routes of this machine (`ip route get ADDRESS`)."
       default: "No route leads there: check the network or VPN, and that the address is right."
       }
     })

@@ -297,7 +297,7 @@ import Testing
         let outcome = try await home.run(["logs", "-n", count] + link)
         #expect(outcome.code == 0 && outcome.text == text, "\(count): \(outcome.error)")
       }
-      let both = try await home.run(["logs", "--tail", "1", "--from", "1"] + link)
+      let both = try await home.run(["logs", "-n", "1", "--from", "1"] + link)
       #expect(both.code == 64 && both.error.contains("--from"), "\(both.error)")
     }
   }

@@ -217,6 +217,24 @@ import Testing
     }
   }
 
+  /// The account was moved, for instance: links that end are no outage for ever, also where the
+  /// host had bridge-host before.
+  @Test func aHostThatEndsEachConnectionIsLeftWithItsWords() async throws {
+    let end = #"[ ! -e "$HOME/moved" ] || { echo We have moved.; sleep 0.1; kill -9 $PPID; }"#
+    try await withLogin("\(end); \(Self.goesOn)") { server, home, folder in
+      #expect(try await run(server, home).text == "session yes\n")
+      try Data().write(to: URL(filePath: "\(folder.path)/moved"))
+      let reason = "connections ended when it was asked for bridge-host; it printed: We have moved."
+      // It was asked to start the command before it had answered.
+      let first = try await run(server, home)
+      #expect(first.code == 74 && first.error.contains("6 \(reason)"), "\(first.error)")
+      // The next run asks it less often.
+      let second = try await run(server, home)
+      let once = "it ended the connection when it was asked for bridge-host; it printed: We have moved."
+      #expect(second.code == 74 && second.error.contains(once), "\(second.error)")
+    }
+  }
+
   /// As for backups and deploys: what a key with a command of its own answers says nothing of the
   /// account, and that command runs once, also where the account is known to have bridge-host.
   @Test func aKeyWithAForcedCommandIsAnotherEntrance() async throws {
