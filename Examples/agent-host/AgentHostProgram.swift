@@ -19,6 +19,7 @@ import UnixSignals
   let outbox = MessageOutbox(proof: .acknowledgement)
   let questions = Questions()
   let logger: Logger
+  let reporter: LinkReporter
 
   static func main() async {
     guard CommandLine.arguments.count == 2 else { fail("usage: agent-host CONFIGURATION", .usage) }
@@ -34,7 +35,8 @@ import UnixSignals
       try await program.run(supervisor)
     } catch {
       let error = error as? AppError ?? .unknown(message: "\(error)")
-      fail(error.shownMessage(), error.exitCode())
+      // What is refused here is what the configuration has.
+      fail(error.shownMessage(), error.exitCode() == .usage ? .configuration : error.exitCode())
     }
   }
 
@@ -47,6 +49,7 @@ import UnixSignals
     _ configuration: HostConfiguration, _ supervisor: Supervisor<ContinuousClock>
   ) async throws(AppError) {
     (self.configuration, logger) = (configuration, Logger(label: "agent-host"))
+    reporter = LinkReporter(supervisor, logger: logger)
     var machines: [String: RemoteMachine] = [:]
     for name in configuration.machines {
       let machine = try await RemoteMachine(
@@ -82,7 +85,7 @@ import UnixSignals
     }
     // The last one is shut down first: agents leave, messages are flushed, links are closed.
     let services: [any Service] = [
-      LinkReporter(supervisor, logger: logger), SupervisorService(supervisor),
+      reporter, SupervisorService(supervisor),
       AgentHostReporter(host, approvalsIn: store, outboxes: [outbox], logger: logger),
       AgentHostService(host, flushing: [outbox], carry: carry),
     ]

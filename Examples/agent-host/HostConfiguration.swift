@@ -1,5 +1,6 @@
 import BridgeAgentHost
 import BridgeErrors
+import BridgeWebSocket
 import Foundation
 
 /// What `agent-host` runs, from a JSON file.
@@ -64,6 +65,12 @@ struct HostConfiguration: Decodable {
   }
 
   private var problem: String? {
+    do throws(AppError) {
+      _ = try WebSocketEndpoint(chat)
+    } catch {
+      return "chat: \(error.shownMessage())"
+    }
+    if let page, !(0...65535).contains(page.port) { return "page.port: \(page.port) is no port." }
     for (index, agent) in agents.enumerated() {
       if !machines.contains(agent.machine) {
         return "agents[\(index)].machine: \(agent.machine) is not one of the machines."

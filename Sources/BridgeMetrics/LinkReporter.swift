@@ -26,7 +26,7 @@ public struct LinkReporter: Service {
   private let tracker: ErrorTracker?
   private let factory: any MetricsFactory
 
-  /// Reports what happens from now on, once it runs.
+  /// Reports what happens from now on, once it runs: it is made before the first link is added.
   ///
   /// - Parameters:
   ///   - logger: where failures and recoveries are logged; nil for no lines.

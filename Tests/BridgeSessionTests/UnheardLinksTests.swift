@@ -24,7 +24,8 @@ struct UnheardLinksTests {
     fresh.hearOthers("moved\n".utf8)
     #expect(!fresh.areTooMany)
     let reason = "it ended the connection when it was asked for bridge-host; it printed: moved"
-    #expect(fresh.lose(host: "switch") == .durableSessionHostUnusable(host: "switch", reason: reason))
+    #expect(
+      fresh.lose(host: "switch") == .durableSessionHostUnusable(host: "switch", reason: reason))
   }
 
   /// The account may have another forced command since, or its machine is another one.
@@ -40,7 +41,8 @@ struct UnheardLinksTests {
     #expect(
       error
         == .durableSessionHostUnusable(
-          host: "build", reason: "6 connections ended when it was asked for bridge-host; it printed: moved"))
+          host: "build",
+          reason: "6 connections ended when it was asked for bridge-host; it printed: moved"))
   }
 
   /// A start-up file prints before the answer.

@@ -206,6 +206,10 @@ private actor AgentChat {
     (
       "{\(valid),\"agents\":[],\"page\":{\"prot\":1}}", "page.prot: There is no such key."
     ),
+    ("{\(valid),\"agents\":[],\"page\":{\"port\":99999}}", "page.port: 99999 is no port."),
+    (
+      #"{"machines":[],"chat":"http://a/","store":"/nonexistent/agents.db","agents":[]}"#, "chat: "
+    ),
     (
       "{\(valid),\"agents\":[{\"name\":\"a\",\"machin\":\"build\",\"command\":\"x\"}]}",
       "agents[0].machin: There is no such key."
@@ -262,6 +266,20 @@ private actor AgentChat {
       process.terminate()
       process.waitUntilExit()
       #expect(process.terminationStatus == 0, "\(world.log)")
+    }
+  }
+
+  @Test func aPortOfThePageThatIsTakenIsNamed() async throws {
+    try await with { world in
+      try world.configure([], page: world.server.port)
+      let process = try world.start()
+      process.waitUntilExit()
+      #expect(process.terminationStatus == 78)
+      let place = "127.0.0.1 port \(world.server.port)"
+      #expect(
+        world.log.contains(
+          "agent-host: port: The page cannot be served on \(place): another program listens there."
+        ), "\(world.log)")
     }
   }
 

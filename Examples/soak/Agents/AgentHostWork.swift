@@ -57,6 +57,7 @@ struct AgentHostWork: Sendable {
   private let machines: [String: RemoteMachine]
   private let outbox = MessageOutbox(proof: .acknowledgement)
   private let logger: Logger
+  private let reporter: LinkReporter
   /// What the chat knows this process by.
   private let mark: String
 
@@ -78,6 +79,7 @@ struct AgentHostWork: Sendable {
     self.orders = orders
     mark = "\(orders.name):\(getpid())"
     logger = Logger(label: mark) { StreamLogHandler.standardError(label: $0) }
+    reporter = LinkReporter(supervisor, logger: logger)
     let lookup = MachineOptions(files: .file(orders.configFile))
     var machines: [String: RemoteMachine] = [:]
     for name in orders.machines {
@@ -98,7 +100,7 @@ struct AgentHostWork: Sendable {
       logger.error("\(failure.error)", metadata: ["agent": "\(failure.agent)"])
     }
     let services: [any Service] = [
-      LinkReporter(supervisor, logger: logger), SupervisorService(supervisor),
+      reporter, SupervisorService(supervisor),
       AgentHostReporter(host, approvalsIn: store, outboxes: [outbox], logger: logger),
       AgentHostService(host, flushing: [outbox], carry: carry),
     ]

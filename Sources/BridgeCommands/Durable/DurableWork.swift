@@ -394,17 +394,16 @@ final class DurableWork: LinkWork {
   /// Records what an attempt to start says of the host.
   private func remember(_ session: DurableSession, _ error: AppError) async {
     guard isOwn, let connection = state.withLock({ $0.newest }) else { return }
-    let (isLost, absence) = await (connection.lastFailure != nil, session.absence)
-    // One that had it is asked less often by the next run.
-    if absence == .lostLinks { context.remember(.absent, isProven: false, connection) }
-    guard case .durableSessionHostUnusable = error else { return }
-    switch absence {
-    case .noHost:
-      guard !isLost, !SessionFailure.isOfAShortage(error) else { return }
+    let isUnusable = if case .durableSessionHostUnusable = error { true } else { false }
+    let isLost = await connection.lastFailure != nil
+    switch await session.absence {
+    case .lostLinks: context.remember(.absent, isProven: false, connection)
+    case .noHost where isUnusable && !isLost && !SessionFailure.isOfAShortage(error):
       let isProven = SessionFailure.isOfNoHostProgram(error) || SessionFailure.isOfAnother(error)
       context.remember(.absent, isProven: isProven, connection)
-    case .silence: if !isLost { context.remember(.silent, isProven: false, connection) }
-    case .lostLinks, .declined, nil: return
+    case .silence where isUnusable && !isLost:
+      context.remember(.silent, isProven: false, connection)
+    case .noHost, .silence, .declined, nil: return
     }
   }
 

@@ -1,6 +1,7 @@
 public import Logging
 public import ServiceLifecycle
 import BridgeErrors
+import Foundation
 import Hummingbird
 import HummingbirdCore
 import HummingbirdTLS
@@ -35,8 +36,8 @@ public struct ConsoleService: Service {
 
   /// Runs until a graceful shutdown or a cancellation.
   ///
-  /// - Throws: `validationError` for a certificate that cannot be used; the error of the system
-  ///   where the port cannot be listened on; `CancellationError`.
+  /// - Throws: `validationError` for a certificate that cannot be used, and for a port that cannot
+  ///   be listened on; `CancellationError`.
   public func run() async throws {
     let application = try application()
     try await withThrowingTaskGroup { group in
@@ -45,7 +46,11 @@ public struct ConsoleService: Service {
         while (try? await clock.sleep(for: .seconds(10))) != nil { console.board.beat() }
       }
       try await withGracefulShutdownHandler {
-        try await application.run()
+        do {
+          try await application.run()
+        } catch let error as IOError {
+          throw refusal(error)
+        }
       } onGracefulShutdown: { [console] in
         // A server waits for its requests, and a stream is one.
         console.board.end()
@@ -53,6 +58,21 @@ public struct ConsoleService: Service {
       group.cancelAll()
     }
     try Task.checkCancellation()
+  }
+
+  private func refusal(_ error: IOError) -> AppError {
+    let reason =
+      switch POSIXErrorCode(rawValue: error.errnoCode) {
+      case .EADDRINUSE: "another program listens there"
+      case .EACCES, .EPERM: "this user may not listen there"
+      case .EADDRNOTAVAIL: "this machine has no such address"
+      case _: "errno \(error.errnoCode)"
+      }
+    let configuration = console.configuration
+    return .validationError(
+      field: "port",
+      message: "The page cannot be served on \(configuration.address) port "
+        + "\(configuration.port): \(reason).")
   }
 
   private func application() throws(AppError) -> some ApplicationProtocol {

@@ -19,8 +19,10 @@ import Testing
 
   @Test func theyAreThoseOfOpenSSHWhereItHasSome() {
     let lost = AppError.sshConnectionFailed(host: "box", reason: "It is gone.")
-    #expect(lines(.refused, lost) == ["ssh: connect to host box.example port 22: Connection refused"])
-    #expect(lines(.dialTimeout, lost) == [
+    #expect(
+      lines(.refused, lost) == ["ssh: connect to host box.example port 22: Connection refused"])
+    #expect(
+      lines(.dialTimeout, lost) == [
         "ssh: connect to host box.example port 22: Connection timed out"
       ])
     #expect(

@@ -46,7 +46,10 @@ import Testing
     try await withSSH { _, home in
       let (port, bare) = (1, home.file("bare"))
       let cases = [
-        (["-p", "\(port)", "box", "x"], "connect to host 127.0.0.1 port \(port): Connection refused\n"),
+        (
+          ["-p", "\(port)", "box", "x"],
+          "connect to host 127.0.0.1 port \(port): Connection refused\n"
+        ),
         (
           ["-i", "/none", "-oIdentityFile=none", "-F", "none", "x@h"], "Could not resolve hostname"
         ),

@@ -230,7 +230,8 @@ import Testing
       #expect(first.code == 74 && first.error.contains("6 \(reason)"), "\(first.error)")
       // The next run asks it less often.
       let second = try await run(server, home)
-      let once = "it ended the connection when it was asked for bridge-host; it printed: We have moved."
+      let once =
+        "it ended the connection when it was asked for bridge-host; it printed: We have moved."
       #expect(second.code == 74 && second.error.contains(once), "\(second.error)")
     }
   }
