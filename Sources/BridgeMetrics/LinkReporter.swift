@@ -77,6 +77,7 @@ public struct LinkReporter: Service {
   private func reportEvents() async {
     var course = RecoveryCourse()
     var meters = Meters(factory)
+    var logged = LoggedFailures()
     var spans = tracer.map {
       RecoverySpans($0, now: ContinuousClock.now, time: DefaultTracerClock.now)
     }
@@ -86,25 +87,29 @@ public struct LinkReporter: Service {
         LinkMetrics.record(fact, in: &meters)
         spans?.record(fact, of: link)
       }
-      await report(event.step, of: link)
+      await report(event.step, of: link, &logged)
     }
     spans?.endAll()
   }
 
   /// Logs a step and keeps its error.
-  private func report(_ step: RecoveryEvent.Step, of link: String) async {
+  private func report(
+    _ step: RecoveryEvent.Step, of link: String, _ logged: inout LoggedFailures
+  ) async {
     switch step {
     case .failed(let failure):
+      await tracker?.trackError(failure.error, context: "link \(link)")
+      guard logged.isNew(failure.error, failure.context, of: link) else { return }
       var metadata = ["link": link]
       if let context = failure.context {
         metadata["kind"] = "\(context.kind)"
         metadata["phase"] = context.phase.rawValue
       }
       log?.record(failure.error, metadata: metadata)
-      await tracker?.trackError(failure.error, context: "link \(link)")
     case .gaveUp(let failure, _):
       log?.record(failure.error, metadata: ["link": link, "retry": "none"])
     case .recovered(let time, let attempts, let isFirst):
+      logged.end(link)
       log?.logger.info(
         isFirst ? "Link up" : "Link recovered",
         metadata: [
@@ -112,8 +117,9 @@ public struct LinkReporter: Service {
         ])
     case .missed(let count):
       log?.logger.warning("Events of links were missed", metadata: ["count": "\(count)"])
+    case .closed: logged.end(link)
     case .attempted, .entered, .becameHealthy, .classified, .waiting, .suspended, .resumed,
-      .suspected, .cleared, .switched, .surfaced, .withdrawn, .lingered, .changed, .closed:
+      .suspected, .cleared, .switched, .surfaced, .withdrawn, .lingered, .changed:
       break
     }
   }

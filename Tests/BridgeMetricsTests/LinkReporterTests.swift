@@ -96,6 +96,33 @@ import Tracing
     #expect(lines.events.contains(.info) && lines.events.contains { $0 >= .warning })
   }
 
+  /// A server that is down is dialed again and again.
+  @Test func eachKindOfFailureHasOneLineInAnOutage() async throws {
+    let supervisor = Supervisor(clock: clock, seed: 1)
+    let reporter = LinkReporter(supervisor, logger: logger, metrics: metrics)
+    let running = Task { try await reporter.run() }
+    let host = ScriptedHost(clock: clock, latency: .zero)
+    let id = ConnectionID("link")
+    host.answer = .refuse
+    try await supervisor.add(id, to: host.endpoint, LinkOptions(liveness: nil)) {
+      host.connection(id, $1, teardown: .zero)
+    }
+    try await moving { host.tally.dials >= 5 }
+    host.answer = .accept
+    try await moving { lines.events.contains(.info) }
+    #expect(lines.events.map { $0 >= .warning } == [true, false])
+    host.answer = .refuse
+    await host.cut()
+    try await moving { host.tally.dials >= 11 }
+    host.answer = .accept
+    try await moving { lines.events.count { $0 == .info } == 2 }
+    // The cut, and the refusals behind it.
+    #expect(lines.events.map { $0 >= .warning } == [true, false, true, true, false])
+    running.cancel()
+    _ = try? await running.value
+    await supervisor.shutDown()
+  }
+
   /// Else the group would take it for a service that failed.
   @Test func aReporterOutlivesItsSupervisorUntilItIsShutDown() async throws {
     let supervisor = Supervisor(clock: clock, seed: 1)
