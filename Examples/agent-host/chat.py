@@ -50,4 +50,7 @@ async def main():
         await asyncio.Future()
 
 
-asyncio.run(main())
+try:
+    asyncio.run(main())
+except KeyboardInterrupt:
+    pass

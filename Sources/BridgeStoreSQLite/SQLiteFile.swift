@@ -18,6 +18,7 @@ enum SQLiteFile {
     PrivateFile.create(at: path)
     // SQLite would open it for reading, and fail in other words at the first lock.
     if PrivateFile.isReadOnly(path) { throw .storeUnusable(store: path, problem: .readOnly) }
+    if PrivateFile.isCutOff(path) { throw .storeUnusable(store: path, problem: .notADatabase) }
     var configuration = Configuration()
     configuration.label = "bridge-store"
     configuration.busyMode = .timeout(busyTimeout)

@@ -33,7 +33,7 @@ struct SQLiteFileTests {
   private func contents() throws -> Data { try Data(contentsOf: URL(filePath: path)) }
 
   @Test func aFileThatIsNoDatabase() async throws {
-    for text in ["hello", String(repeating: "text of another kind\n", count: 1000)] {
+    for text in ["x", "hello", String(repeating: "text of another kind\n", count: 1000)] {
       try Data(text.utf8).write(to: URL(filePath: path))
       #expect(await refusal() == .storeUnusable(store: path, problem: .notADatabase))
       #expect(try contents() == Data(text.utf8))

@@ -14,4 +14,11 @@ enum PrivateFile {
   static func isReadOnly(_ path: String) -> Bool {
     unsafe access(path, W_OK) != 0 && [EACCES, EPERM, EROFS].contains(errno)
   }
+
+  /// Whether it has less than the header of a database, 100 bytes, and is not empty: SQLite takes
+  /// one byte for nothing, and writes over it (https://www.sqlite.org/fileformat2.html, 1.3).
+  static func isCutOff(_ path: String) -> Bool {
+    var status = stat()
+    return unsafe stat(path, &status) == 0 && (1..<100).contains(status.st_size)
+  }
 }
