@@ -106,7 +106,7 @@ struct AgentHostSnapshotTests {
         return
       }
       let error = AppError.dnsError(host: "chat")
-      #expect(problem.name == "dnsError" && problem.message == error.userMessage)
+      #expect(problem.name == "dnsError" && problem.message == error.shownMessage())
       #expect(problem.since == 1_000_000 && until == 1_000_500)
       await loopsWait()
       clock.advance(by: .milliseconds(500))

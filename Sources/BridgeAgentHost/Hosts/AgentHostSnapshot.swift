@@ -117,8 +117,8 @@ extension AgentHostSnapshot {
 
 extension AgentHostSnapshot.Problem {
   init(_ error: AppError, since: Int64, end: Int64? = nil) {
-    (name, title, message) = (error.caseName, error.title, error.userMessage)
-    hint = error.hint
+    (name, title, message) = (error.caseName, error.title, error.shownMessage())
+    hint = error.hintBelowMessage()
     (self.since, self.end) = (since, end)
   }
 }

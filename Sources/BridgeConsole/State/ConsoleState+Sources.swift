@@ -60,15 +60,11 @@ extension ConsoleState.Trouble {
 
   init(_ failure: ConnectionError) {
     title = failure.error.title.shown
-    message = failure.error.userMessage.shown
-    hint = failure.hint?.shown
+    message = failure.shownMessage.shown
+    hint = failure.hintBelowMessage?.shown
   }
 
-  init(_ error: AppError) {
-    title = error.title.shown
-    message = error.userMessage.shown
-    hint = error.hint?.shown
-  }
+  init(_ error: AppError) { self.init(ConnectionError(error)) }
 }
 
 extension ConsoleState.Problem {
@@ -77,8 +73,8 @@ extension ConsoleState.Problem {
     source = error.source?.shown
     severity = error.error.severity.name
     title = error.error.title.shown
-    message = error.message.shown
-    hint = error.failure.hint?.shown
+    message = error.failure.shownMessage.shown
+    hint = error.failure.hintBelowMessage?.shown
     count = error.count
     switch error.plan?.next {
     case .askPerson, .giveUp, nil: needsPerson = true

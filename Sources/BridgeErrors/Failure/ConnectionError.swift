@@ -44,4 +44,12 @@ public struct ConnectionError: Error, Sendable, Equatable {
 
   /// What to show as the message.
   public var shownMessage: String { error.shownMessage(in: context) }
+
+  /// The remedy and a command for a person to copy, to show under `shownMessage`; nil where that
+  /// says all there is to say.
+  public var hintBelowMessage: String? {
+    let parts = [error.hintBelowMessage(in: context), context?.command.map { "`\($0)`" }]
+    let known = parts.compactMap(\.self)
+    return known.isEmpty ? nil : known.joined(separator: " ")
+  }
 }

@@ -3,6 +3,7 @@ import BridgeRecovery
 import BridgeSupervision
 import Testing
 
+@testable import BridgeAgentHost
 @testable import BridgeConsole
 
 @Suite("Links as the page shows them") struct LinkCourseTests {
@@ -85,6 +86,28 @@ import Testing
       id: "other", state: .up(generation: 3), roundTrip: .microseconds(1234))
     #expect(course.measure([measured]) == ["other"] && course.measure([measured]).isEmpty)
     #expect(course.links["other"]?.roundTrip == 1.2)
+  }
+
+  /// The specified message of these errors is "An unexpected error occurred. Please try again."
+  @Test mutating func theTrueWordsAreShown() throws {
+    let context = FailureContext(
+      kind: .hostKeyChanged, phase: .hostKey, host: "h", detail: "known_hosts:3",
+      command: "ssh-keygen -R h")
+    let changed = ConnectionError(.sshHostKeyMismatch(host: "h"), context: context)
+    _ = see(.attempted(number: 1, isStandby: false), 1, at: 1)
+    let problem = see(.gaveUp(changed, RecoveryPlan(next: .askPerson)), at: 2)?.problem
+    #expect(problem?.message == "The key of h is not the one on record. known_hosts:3.")
+    let hint = try #require(problem?.hint)
+    #expect(hint.hasPrefix("Do not continue: ") && hint.hasSuffix(" `ssh-keygen -R h`"))
+    for error in [AppError.sshTimeout(seconds: 15), .dnsError(host: "nosuch.invalid")] {
+      let shown = [
+        see(.failed(ConnectionError(error)), 1, at: 3)?.problem?.message,
+        ConsoleState.Problem(PresentedError(error: error, attempts: 7)).message,
+        ConsoleState.Trouble(AgentHostSnapshot.Problem(error, since: 1)).message,
+      ]
+      #expect(shown == Array(repeating: error.shownMessage(), count: 3))
+      #expect(error.shownMessage() != error.userMessage)
+    }
   }
 
   @Test mutating func textsOfPeersAreEscapedAndBounded() {
