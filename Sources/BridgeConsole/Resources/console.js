@@ -366,7 +366,7 @@ function renderOutages() {
     return item;
   }, (item, outage) => {
     const sum = outage.phases.reduce((total, phase) => total + phase.duration, 0);
-    const whole = Math.max(outage.end !== undefined ? outage.end - outage.start : 0, sum, 1);
+    const whole = Math.max(outage.end !== undefined ? outage.end - outage.start : sum, 1);
     const isDown = state.links.some((link) => link.name === outage.link && link.state !== 'up' && link.state !== 'silent');
     // A host that was killed in an outage does not know how it went on.
     const length = outage.end !== undefined ? precise(whole) : isDown ? 'not over' : 'its end is not known';

@@ -129,8 +129,12 @@ extension ConsoleState.Outage {
     id = outage.id.shown
     link = outage.link.shown
     (start, end) = (outage.start, outage.end)
-    phases = outage.phases.prefix(OutageCourse.phaseLimit).map { phase in
-      Phase(name: phase.name.shown, duration: phase.duration / .milliseconds(1))
+    // Those that were kept by a version that let them overlap are longer than it.
+    var left = outage.end.map { Double(max(0, $0 - outage.start)) } ?? .infinity
+    phases = outage.phases.prefix(OutageCourse.phaseLimit).compactMap { phase in
+      let duration = min(phase.duration / .milliseconds(1), left)
+      left -= duration
+      return duration > 0 ? Phase(name: phase.name.shown, duration: duration) : nil
     }
   }
 }

@@ -12,6 +12,8 @@ struct OutageCourse: Sendable {
 
   private var course = RecoveryCourse()
   private var open: [String: StoredOutage] = [:]
+  /// Up to when the time of an outage is in its parts: a standby dials beside the silence.
+  private var covered: [String: Moment] = [:]
   /// Since when links with an outage have given up: a person ends it.
   private var givenUp: [String: Moment] = [:]
 
@@ -27,29 +29,29 @@ struct OutageCourse: Sendable {
       switch fact {
       case .missed:
         // How they go on is not known.
-        (open, givenUp) = ([:], [:])
+        (open, covered, givenUp) = ([:], [:], [:])
       case .outageBegan(let isFirst, let at):
         let start = now - Int64((event.at - at) / .milliseconds(1))
         if begin(link, isOutage: !isFirst || isLoss, at: at, start) { changed.insert(link) }
-      case .stretch(let stretch, let from, let to): add(stretch.rawValue, to - from, of: link)
-      case .phase(let phase, _, let from, let to): add(phase.rawValue, to - from, of: link)
+      case .stretch(let stretch, let from, let to): add(stretch.rawValue, from, to, of: link)
+      case .phase(let phase, _, let from, let to): add(phase.rawValue, from, to, of: link)
       case .outageEnded(_, .failed, _, let at):
         if open[link] != nil { givenUp[link] = at }
       case .outageEnded:
-        givenUp[link] = nil
-        guard var outage = open.removeValue(forKey: link) else { continue }
-        outage.end = now
-        ended.append(outage)
+        if let outage = end(link, at: now) { ended.append(outage) }
       case .dialBegan, .dialEnded, .lost, .notDialed, .retried, .lingered, .linksUp:
         break
       }
     }
-    if case .closed = event.step, var outage = open.removeValue(forKey: link) {
-      givenUp[link] = nil
-      outage.end = now
-      ended.append(outage)
-    }
+    if case .closed = event.step, let outage = end(link, at: now) { ended.append(outage) }
     return changed.compactMap { open[$0] } + ended
+  }
+
+  private mutating func end(_ link: String, at now: Int64) -> StoredOutage? {
+    (givenUp[link], covered[link]) = (nil, nil)
+    guard var outage = open.removeValue(forKey: link) else { return nil }
+    outage.end = now
+    return outage
   }
 
   /// An outage begins, or one of a link that had given up goes on; true for a new one.
@@ -57,7 +59,9 @@ struct OutageCourse: Sendable {
     _ link: String, isOutage: Bool, at moment: Moment, _ start: Int64
   ) -> Bool {
     guard open[link] == nil else {
-      if let since = givenUp.removeValue(forKey: link) { add("wait", moment - since, of: link) }
+      if let since = givenUp.removeValue(forKey: link) {
+        add("wait", since, moment, of: link)
+      }
       return false
     }
     guard isOutage else { return false }
@@ -65,8 +69,14 @@ struct OutageCourse: Sendable {
     return true
   }
 
-  private mutating func add(_ name: String, _ duration: Duration, of link: String) {
+  /// Adds a part, but for the time that earlier ones have.
+  private mutating func add(
+    _ name: String, _ from: Moment, _ to: Moment, of link: String
+  ) {
+    let from = max(from, covered[link] ?? from)
+    let duration = to - from
     guard var outage = open[link], duration > .zero else { return }
+    covered[link] = to
     let last = outage.phases.lastIndex { $0.name == name }
     if outage.phases.count >= Self.phaseLimit, let last {
       outage.phases[last].duration += duration

@@ -54,6 +54,38 @@ import Testing
       ])
   }
 
+  /// A standby dials beside the silence, and goes on as the next dial.
+  @Test mutating func thePhasesOfAnOutageFitInIt() throws {
+    _ = comeUp()
+    _ = see(.suspected(silentFor: .milliseconds(1500)), 1, at: 2500)
+    _ = see(.attempted(number: 1, isStandby: true), 2, at: 2500)
+    _ = see(.entered(.dial), 2, at: 2500)
+    _ = see(.entered(.banner), 2, at: 2600)
+    _ = see(.failed(lost), 1, at: 4800)
+    _ = see(.switched, 2, at: 4800)
+    _ = see(.failed(lost), 2, at: 17_600)
+    _ = see(.attempted(number: 2, isStandby: false), 3, at: 18_000)
+    _ = see(.entered(.authenticate), 3, at: 18_000)
+    let ended = see(.recovered(after: .seconds(1), attempts: 2, isFirst: false), 3, at: 21_200)
+    let outage = try #require(ended.first)
+    #expect(outage.start == 11_000 && outage.end == 31_200)
+    #expect(outage.phases.map(\.name) == ["detect", "banner", "authenticate"])
+    #expect(outage.phases.map(\.duration) == [3800, 12_800, 3200].map { .milliseconds($0) })
+  }
+
+  /// Those that a host of an older version has kept ran beside each other.
+  @Test func whatIsShownOfPhasesFitsInTheOutage() {
+    let phases = [("detect", 3800), ("banner", 15_000), ("authenticate", 3600), ("stream", 10)]
+      .map { StoredOutage.Phase(name: $0.0, duration: .milliseconds($0.1)) }
+    let kept = StoredOutage(id: "o", link: "chat", start: 1000, phases: phases, end: 21_200)
+    let shown = ConsoleState.Outage(kept).phases
+    #expect(shown.map(\.name) == ["detect", "banner", "authenticate"])
+    #expect(shown.map(\.duration) == [3800, 15_000, 1400])
+    // How long one is that goes on is not known.
+    let open = StoredOutage(id: "o", link: "chat", start: 1000, phases: phases)
+    #expect(ConsoleState.Outage(open).phases.count == 4)
+  }
+
   /// A link that has given up is of no use: a person ends its outage.
   @Test mutating func anOutageLastsUntilTheLinkIsOfUseAgain() throws {
     _ = comeUp()
