@@ -5,7 +5,7 @@ enum AgentHostMetrics {
   static func record(
     _ snapshot: AgentHostSnapshot, after last: AgentHostSnapshot?, in meters: inout Meters
   ) {
-    for state in ["running", "pausing", "ending"] {
+    for state in ["running", "waiting", "pausing", "ending"] {
       let count = snapshot.agents.count { word($0.work) == state }
       meters.set("bridge_agents", [("state", state)], to: count)
     }
@@ -35,6 +35,7 @@ enum AgentHostMetrics {
     case .storeFails: "storeFails"
     case .storeSilent: "storeSilent"
     case .agentsPause: "agentsPause"
+    case .agentsWait: "agentsWait"
     }
   }
 
@@ -49,6 +50,7 @@ enum AgentHostMetrics {
   private static func word(_ work: AgentHostSnapshot.Work) -> String {
     switch work {
     case .running: "running"
+    case .waiting: "waiting"
     case .pausing: "pausing"
     case .ending: "ending"
     }

@@ -18,8 +18,8 @@ import Testing
 
   @Test(arguments: [
     (AgentHostHealth.degraded(.storeFails), 0.0), (.degraded(.storeSilent(since: 1)), 0),
-    (.degraded(.agentsPause(count: 1)), 1), (.degraded(.notRunning), 1), (.ready, 1),
-    (.stopping, 1),
+    (.degraded(.agentsPause(count: 1)), 1), (.degraded(.agentsWait(count: 1)), 1),
+    (.degraded(.notRunning), 1), (.ready, 1), (.stopping, 1),
   ])
   func onlyItsStoreCanMakeAStoreBad(health: AgentHostHealth, value: Double) throws {
     var meters = Meters(metrics)
@@ -32,6 +32,20 @@ import Testing
     let problem = AgentHostSnapshot.Problem(.agentBusy, since: 1)
     AgentHostMetrics.record(snapshot(.stopping, problem: problem), after: nil, in: &meters)
     #expect(try metrics.expectGauge("bridge_store_up").lastValue == 0)
+  }
+
+  @Test func anAgentThatWaitsForItsMachineDoesNotRun() throws {
+    var meters = Meters(metrics)
+    var seen = snapshot(.ready)
+    seen.agents = [
+      .init(name: "a", fence: 1, since: 1, work: .waiting(machine: "m", since: 2)),
+      .init(name: "b", fence: 1, since: 1, work: .running(since: 2)),
+    ]
+    AgentHostMetrics.record(seen, after: nil, in: &meters)
+    for (state, count) in [("running", 1.0), ("waiting", 1), ("pausing", 0)] {
+      let gauge = try metrics.expectGauge("bridge_agents", [("state", state)])
+      #expect(gauge.lastValue == count)
+    }
   }
 
   /// A snapshot has totals; a counter has what was added.

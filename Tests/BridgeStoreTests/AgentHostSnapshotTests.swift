@@ -1,4 +1,3 @@
-import BridgeAgentHost
 import BridgeErrors
 import BridgeStore
 import BridgeStoreSQLite
@@ -6,6 +5,8 @@ import BridgeTestKit
 import BridgeWaiting
 import Foundation
 import Testing
+
+@testable import BridgeAgentHost
 
 /// The host's clock stands still at 1,000,000 ms since 1970 until a test moves it.
 @Suite("A host can be watched, and shuts down whatever its store does", .timeLimit(.minutes(2)))
@@ -117,6 +118,37 @@ struct AgentHostSnapshotTests {
       #expect(await host.snapshot().counts.failures == 1)
     }
     #expect(await host.health == .stopping)
+    await store.close()
+  }
+
+  @Test func anAgentWhoseMachineIsNotReachedWaits() async throws {
+    let store = try await store()
+    let host = host(store)
+    let isThere = Latch()
+    try await running(host) { agent throws(AppError) in
+      try await agent.opening(to: "test") { () async throws(AppError) in await isThere.wait() }
+      await Latch().wait()
+      throw .cancelled
+    } _: {
+      try await host.add("a", Self.session)
+      try await eventually {
+        await host.snapshot().agents.first?.work == .waiting(machine: "test", since: 1_000_000)
+      }
+      #expect(await host.health == .ready)
+      // A reader of snapshots has it, though nothing else changes.
+      let isTold = Mutex(false)
+      let reader = Task {
+        for await snapshot in host.snapshots()
+        where snapshot.health == .degraded(.agentsWait(count: 1)) {
+          isTold.withLock { $0 = true }
+        }
+      }
+      try await moving { isTold.withLock { $0 } }
+      isThere.open()
+      try await eventually { await host.health == .ready }
+      #expect(await host.snapshot().agents.first?.work == .running(since: 1_000_000))
+      reader.cancel()
+    }
     await store.close()
   }
 

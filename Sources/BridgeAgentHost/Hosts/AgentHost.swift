@@ -51,7 +51,7 @@ public actor AgentHost {
   /// The answers that were given on other hosts.
   private nonisolated let answers = StoredAnswers()
   /// The machines that its agents' sessions wait for.
-  private nonisolated let reach: ReachWatch
+  nonisolated let reach: ReachWatch
   private nonisolated let shutDown = Latch()
 
   /// A host that carries nothing before `run`.
@@ -75,7 +75,7 @@ public actor AgentHost {
     self.clock = HostClock(clock, epoch: Int64(date.timeIntervalSince1970 * 1000))
     self.failed = failed
     leases = HostLeases(timing, host: name)
-    reach = ReachWatch(timing, clock: self.clock)
+    reach = ReachWatch(timing, clock: self.clock, changes)
   }
 
   /// The agents that this host carries, by name.

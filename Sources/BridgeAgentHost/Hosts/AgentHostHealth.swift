@@ -11,6 +11,8 @@ public enum AgentHostHealth: Sendable, Hashable, Codable {
     case storeSilent(since: Int64)
     /// So many of its agents wait, since their work has failed.
     case agentsPause(count: Int)
+    /// So many of its agents wait for their machines, which it does not reach.
+    case agentsWait(count: Int)
   }
 
   /// It takes agents and carries them.

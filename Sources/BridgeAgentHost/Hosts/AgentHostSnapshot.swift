@@ -20,6 +20,9 @@ public struct AgentHostSnapshot: Sendable, Hashable, Codable {
   public enum Work: Sendable, Hashable, Codable {
     /// It has gone on since then.
     case running(since: Int64)
+    /// It goes on, and its session has waited since then for a link to the machine. Whether the
+    /// agent's program runs there is not known.
+    case waiting(machine: String, since: Int64)
     /// It has failed, and begins again at `until`.
     case pausing(Problem, until: Int64)
     /// It was asked to end then, and the agent is given up once it has.
@@ -74,19 +77,27 @@ extension AgentHostSnapshot {
   ///   - limit: how long a store may take to answer.
   ///   - epoch: the instant zero, in milliseconds since 1970.
   init(
-    of host: String, _ leases: HostLeases, _ watch: StoreWatch, answering limit: Duration,
-    at now: Duration, epoch: Int64
+    of host: String, _ leases: HostLeases, _ watch: StoreWatch, _ reach: MachineReach,
+    answering limit: Duration, at now: Duration, epoch: Int64
   ) {
     self.host = host
     func instant(_ time: Duration) -> Int64 { epoch + time.milliseconds }
+    let waits = reach.waiting
+    var late = 0
     agents = leases.carried.map { carried in
-      let work: Work =
-        switch carried.work {
-        case .running(let since): .running(since: instant(since))
-        case .paused(let error, let since, let until):
-          .pausing(Problem(error, since: instant(since)), until: instant(until))
-        case .ending(let since): .ending(since: instant(since))
+      let work: Work
+      switch carried.work {
+      case .running(let since):
+        if let wait = waits[carried.lease.agent] {
+          work = .waiting(machine: wait.machine, since: instant(wait.since))
+          if reach.isLate(wait, at: now) { late += 1 }
+        } else {
+          work = .running(since: instant(since))
         }
+      case .paused(let error, let since, let until):
+        work = .pausing(Problem(error, since: instant(since)), until: instant(until))
+      case .ending(let since): work = .ending(since: instant(since))
+      }
       return Agent(
         name: carried.lease.agent, fence: carried.lease.fence, since: instant(carried.since),
         work: work)
@@ -108,6 +119,8 @@ extension AgentHostSnapshot {
           .degraded(.storeSilent(since: instant(since)))
         } else if pausing > 0 {
           .degraded(.agentsPause(count: pausing))
+        } else if late > 0 {
+          .degraded(.agentsWait(count: late))
         } else {
           .ready
         }

@@ -37,7 +37,8 @@ extension AgentHost {
   /// What the host does now.
   public func snapshot() -> AgentHostSnapshot {
     AgentHostSnapshot(
-      of: name, leases, watch, answering: timing.lasting, at: clock.now(), epoch: clock.epoch)
+      of: name, leases, watch, reach.reached, answering: timing.lasting, at: clock.now(),
+      epoch: clock.epoch)
   }
 
   /// Whether the host can do its work now.

@@ -73,7 +73,8 @@ extension CarriedAgent {
     to machine: String, _ open: @escaping @Sendable () async throws(AppError) -> Channel
   ) async throws(AppError) -> Channel {
     try await reach.opening(
-      to: machine, orGivingUp: { [leaseHasEnded] in await leaseHasEnded(.outOfReach) }, open)
+      for: name, to: machine,
+      orGivingUp: { [leaseHasEnded] in await leaseHasEnded(.outOfReach) }, open)
   }
 }
 

@@ -7,8 +7,9 @@ struct MachineReach: Sendable {
   /// A session that waits for a channel.
   struct Wait: Sendable, Hashable {
     fileprivate let number: Int
-    fileprivate let machine: String
-    fileprivate let since: Duration
+    let agent: String
+    let machine: String
+    let since: Duration
     /// How often agents had been given up before, without an answer of the machine since.
     fileprivate let round: Int
     /// After which time the agent is to be given up.
@@ -24,12 +25,12 @@ struct MachineReach: Sendable {
   /// All are reached.
   init(_ timing: AgentHostTiming) { self.timing = timing }
 
-  /// A session on a machine begins to wait for a channel.
-  mutating func begin(on machine: String, at now: Duration) -> Wait {
+  /// The session of an agent on a machine begins to wait for a channel.
+  mutating func begin(_ agent: String, on machine: String, at now: Duration) -> Wait {
     lastNumber += 1
     let round = rounds[machine] ?? 0
     let wait = Wait(
-      number: lastNumber, machine: machine, since: now, round: round,
+      number: lastNumber, agent: agent, machine: machine, since: now, round: round,
       limit: timing.reach(afterRound: round))
     waits[wait.number] = wait
     return wait
@@ -49,12 +50,20 @@ struct MachineReach: Sendable {
     rounds[wait.machine] = wait.round + 1
   }
 
+  /// The sessions that wait, each by its agent: the one that has waited for the longest.
+  var waiting: [String: Wait] {
+    Dictionary(waits.values.map { ($0.agent, $0) }) { $0.number < $1.number ? $0 : $1 }
+  }
+
+  /// Whether a session has waited for longer than a link that is there takes to open a channel.
+  func isLate(_ wait: Wait, at now: Duration) -> Bool {
+    wait.round > 0 || now - wait.since >= timing.reach / 10
+  }
+
   /// How long this host leaves the agents of a machine to others before it takes one.
   func delay(on machine: String?, at now: Duration) -> Duration {
     guard let machine else { return .zero }
-    let isLate = waits.values.contains { wait in
-      wait.machine == machine && now - wait.since >= timing.reach / 10
-    }
-    return isLate || rounds[machine] != nil ? timing.reach / 5 : .zero
+    let hasLate = waits.values.contains { $0.machine == machine && isLate($0, at: now) }
+    return hasLate || rounds[machine] != nil ? timing.reach / 5 : .zero
   }
 }

@@ -5,9 +5,11 @@ import BridgeWaiting
 final class ReachWatch: Sendable {
   private let clock: HostClock
   private let reach: Mutex<MachineReach>
+  private let changes: Changes
 
-  init(_ timing: AgentHostTiming, clock: HostClock) {
-    self.clock = clock
+  /// - Parameter changes: what is announced when a session begins to wait, or waits no more.
+  init(_ timing: AgentHostTiming, clock: HostClock, _ changes: Changes) {
+    (self.clock, self.changes) = (clock, changes)
     reach = Mutex(MachineReach(timing))
   }
 
@@ -16,15 +18,20 @@ final class ReachWatch: Sendable {
     reach.withLock { $0.delay(on: machine, at: clock.now()) }
   }
 
-  /// Opens a channel to a machine; where that takes too long `giveUp` is called, and the caller's
-  /// task is canceled in the end.
+  /// What is known of them.
+  var reached: MachineReach { reach.withLock { $0 } }
+
+  /// Opens a channel for an agent's session to a machine; where that takes too long `giveUp` is
+  /// called, and the caller's task is canceled in the end.
   ///
   /// - Throws: as `open`.
   func opening<Channel: Sendable>(
-    to machine: String, orGivingUp giveUp: @escaping @Sendable () async -> Void,
+    for agent: String, to machine: String,
+    orGivingUp giveUp: @escaping @Sendable () async -> Void,
     _ open: @escaping @Sendable () async throws(AppError) -> Channel
   ) async throws(AppError) -> Channel {
-    let wait = reach.withLock { $0.begin(on: machine, at: clock.now()) }
+    let wait = reach.withLock { $0.begin(agent, on: machine, at: clock.now()) }
+    changes.announce()
     let opened = await withTaskGroup(of: Result<Channel, AppError>?.self) { group in
       group.addTask { await Result(catching: open) }
       group.addTask { [clock, reach] in
@@ -40,6 +47,7 @@ final class ReachWatch: Sendable {
     }
     let isReached = if case .success = opened { true } else { false }
     reach.withLock { $0.end(wait, isReached: isReached) }
+    changes.announce()
     return try opened.get()
   }
 }

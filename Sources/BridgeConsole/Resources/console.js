@@ -124,11 +124,12 @@ const linkWords = {
   failed: ['bad', '✕ Given up'],
 };
 const agentWords = {
-  running: ['good', '● Running'], pausing: ['bad', '○ Failed, begins again'], ending: ['warn', '◌ Ending'],
+  running: ['good', '● Running'], waiting: ['warn', '◌ Waits'], pausing: ['bad', '○ Failed, begins again'], ending: ['warn', '◌ Ending'],
 };
 const reasons = {
   notRunning: 'it does not run yet', storeFails: 'its store cannot be used',
   storeSilent: 'its store does not answer', agentsPause: 'agents have failed and wait',
+  agentsWait: 'agents wait for their machines',
 };
 const phases = {
   detect: 'detect', wait: 'wait', resolve: 'dial', dial: 'dial', banner: 'login', keyExchange: 'login',
@@ -353,7 +354,8 @@ function renderAgents() {
   const agents = state.host ? state.host.agents : [];
   count('agents', agents.length);
   sync(byID('agents'), agents, (agent) => agent.name, row, (item, agent) => {
-    show(item, agent.name, agentWords[agent.state], agent.since,
+    const [tone, word] = agentWords[agent.state];
+    show(item, agent.name, [tone, agent.waitsFor ? `${word} for ${agent.waitsFor}` : word], agent.since,
       agent.nextAt !== undefined ? next(agent.nextAt) : '', agent.problem ? agent.problem.message : '');
   });
 }

@@ -24,7 +24,7 @@ struct MetricsText {
 
   private mutating func addHost(_ host: ConsoleState.Host, _ snapshot: AgentHostSnapshot) {
     family("bridge_agents", "gauge", "Agents that this host carries, by what their work does.")
-    for word in ["running", "pausing", "ending"] {
+    for word in ["running", "waiting", "pausing", "ending"] {
       add("bridge_agents", host.agents.count { $0.state == word }, ["state": word])
     }
     family("bridge_agent_host_health", "gauge", "1 for the state that the host is in.")

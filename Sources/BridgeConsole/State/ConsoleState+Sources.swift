@@ -17,6 +17,7 @@ extension ConsoleState.Host {
         case .storeFails: "storeFails"
         case .storeSilent: "storeSilent"
         case .agentsPause: "agentsPause"
+        case .agentsWait: "agentsWait"
         }
     }
     agents = snapshot.agents.map { ConsoleState.Agent($0) }
@@ -31,7 +32,7 @@ extension AgentHostHealth {
   /// Whether what watches the program should leave it alone: agents that wait are their own matter.
   var isServing: Bool {
     switch self {
-    case .ready, .degraded(.agentsPause): true
+    case .ready, .degraded(.agentsPause), .degraded(.agentsWait): true
     case .degraded, .stopping: false
     }
   }
@@ -42,6 +43,8 @@ extension ConsoleState.Agent {
     name = agent.name.shown
     switch agent.work {
     case .running(let since): (state, self.since) = ("running", since)
+    case .waiting(let machine, let since):
+      (state, self.since, waitsFor) = ("waiting", since, machine.shown)
     case .ending(let since): (state, self.since) = ("ending", since)
     case .pausing(let problem, let until):
       (state, since, nextAt) = ("pausing", problem.since, until)

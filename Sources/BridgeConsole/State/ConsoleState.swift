@@ -20,9 +20,11 @@ struct ConsoleState: Sendable, Codable, Equatable {
   /// An agent that the host carries.
   struct Agent: Sendable, Codable, Equatable {
     var name: String
-    /// `running`, `pausing` or `ending`.
+    /// `running`, `waiting`, `pausing` or `ending`.
     var state: String
     var since: Int64
+    /// The machine that its session waits for.
+    var waitsFor: String?
     /// When its work begins again.
     var nextAt: Int64?
     var problem: Trouble?

@@ -1,13 +1,14 @@
-import BridgeAgentHost
 import BridgeErrors
 import BridgeFaults
 import BridgeStore
 import BridgeSupervision
 import BridgeTestKit
+import BridgeWaiting
 import Foundation
 import ServiceLifecycle
 import Testing
 
+@testable import BridgeAgentHost
 @testable import BridgeConsole
 
 /// `scripts/console-check` installs what these need, and keeps the pictures.
@@ -214,6 +215,7 @@ struct BrowserTests {
       let running = try await fill(world, approvals)
       let browser = try await open(world, world.writer, driver)
       try await browser.waits(for: "Refuse", in: "#approvals")
+      try await browser.waits(for: "Waits for test", in: "#agents .state")
       let screens = [(360, false), (360, true), (1440, false), (1440, true), (3840, true)]
       for (width, isDark) in screens {
         let name = "\(width)-\(isDark ? "dark" : "light")"
@@ -265,10 +267,13 @@ struct BrowserTests {
       ApprovalSample.request(of: "builder", asking: "Run make with these values?", form: form))
     try await approvals.request(ApprovalSample.request(of: "builder", "2", asking: "Run ls?"))
     _ = try await approvals.decide(.init(agent: "builder", number: 2), option: "no", by: "ben")
-    for name in ["builder", "tester"] { try await world.host.add(name) }
+    for name in ["asker", "builder", "tester"] { try await world.host.add(name) }
     let isBusy: @Sendable (CarriedAgent) async throws(AppError) -> Void = {
       agent throws(AppError) in
       if agent.name == "tester" { throw .agentBusy }
+      if agent.name == "asker" {
+        try await agent.opening(to: "test") { () async throws(AppError) in await Latch().wait() }
+      }
       try await agent.rest()
     }
     return Task { try await world.host.run(isBusy) }

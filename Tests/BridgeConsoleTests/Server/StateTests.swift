@@ -1,10 +1,11 @@
-import BridgeAgentHost
 import BridgeErrors
 import BridgeStore
 import BridgeTestKit
+import BridgeWaiting
 import Foundation
 import Testing
 
+@testable import BridgeAgentHost
 @testable import BridgeConsole
 
 @Suite("The page shows what is", .timeLimit(.minutes(2))) struct StateTests {
@@ -171,8 +172,40 @@ import Testing
 
   @Test func agentsThatPauseAreNoReasonToRestartTheHost() {
     #expect(AgentHostHealth.degraded(.agentsPause(count: 1)).isServing)
+    #expect(AgentHostHealth.degraded(.agentsWait(count: 1)).isServing)
     #expect(!AgentHostHealth.degraded(.storeFails).isServing)
     #expect(!AgentHostHealth.degraded(.storeSilent(since: 1)).isServing)
+  }
+
+  /// Its machine refuses the key, or shows another host key: nothing of it runs there.
+  @Test func anAgentThatWaitsForItsMachineIsNotRunning() async throws {
+    try await withWorld(ConsoleWorld()) { world in
+      let running = Task {
+        try await world.host.run { agent throws(AppError) in
+          try await agent.opening(to: "test") { () async throws(AppError) in
+            await Latch().wait()
+          }
+        }
+      }
+      try await world.host.add("asker")
+      let cookie = try await world.logIn(world.viewer)
+      // From time to time it is given up, and taken again.
+      try await eventually {
+        guard let host = try await world.state(cookie).host else { return false }
+        return host.health == "degraded" && host.reason == "agentsWait"
+          && host.agents.map(\.state) == ["waiting"] && host.agents.first?.waitsFor == "test"
+      }
+      try await eventually {
+        let metrics = try await world.get("/metrics", [world.bearer(world.viewer)]).body
+        return metrics.contains("\nbridge_agents{state=\"running\"} 0\n")
+          && metrics.contains("\nbridge_agents{state=\"waiting\"} 1\n")
+      }
+      try await eventually {
+        try await world.get("/healthz").body == #"{"health":"degraded"}"#
+      }
+      running.cancel()
+      _ = await running.result
+    }
   }
 
   @Test func metricsKeepTheConventions() async throws {
