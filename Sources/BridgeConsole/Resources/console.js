@@ -235,9 +235,14 @@ function part(item, name, text) {
 
 function renderProblems() {
   count('problems', state.problems.length);
+  // A link is an error once it has been of no use for a while.
+  const others = state.links.filter((link) => link.state !== 'up').map((link) => link.name);
+  say(byID('problems-empty'), others.length ? `None yet. Not up: ${others.join(', ')}.` : 'None.');
   sync(byID('problems'), state.problems, (problem) => problem.id, card, (item, problem) => {
     item.className = problem.severity;
-    const times = problem.count > 1 ? ` (${problem.count} times)` : '';
+    // A link's row has how often it was tried.
+    const isLink = state.links.some((link) => link.name === problem.source);
+    const times = problem.count > 1 && !isLink ? ` (${problem.count} times)` : '';
     say(item.querySelector('h3'), `${problem.source ? `${problem.source}: ` : ''}${problem.title}${times}`);
     part(item, '.what', problem.message);
     const hint = problem.hint || '';

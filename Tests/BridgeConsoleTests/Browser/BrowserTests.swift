@@ -81,6 +81,10 @@ struct BrowserTests {
       try await browser.waits(for: "Down", in: "#links .state")
       try await browser.waits(for: "next try in", in: "#links .extra")
       try await browser.waits(for: "chat: ", in: "#problems h3")
+      // The link's row has the number of its attempts.
+      try await world.moving { (world.state.problems.first?.count ?? 0) > 2 }
+      try await browser.waits(for: "Attempt ", in: "#links .detail")
+      #expect(try await !browser.text("#problems").contains(#/\d times|attempt \d/#))
       try await browser.waits(for: ": not over", in: "#outages .head")
       world.peer.answer = .accept
       let option = try #require(world.state.problems.first?.options.first)
