@@ -138,6 +138,12 @@ const phases = {
 };
 const phaseNames = { detect: 'detect', wait: 'wait', dial: 'dial', login: 'log in', resume: 'resume' };
 
+/** What a person hears of a link: not each dial of one that is down. */
+function standing(link) {
+  if (link.state === 'failed') return 'failed';
+  return link.state === 'up' || link.state === 'silent' ? 'up' : 'down';
+}
+
 // Drawing.
 
 function render() {
@@ -459,7 +465,12 @@ const events = {
   host(value) { state.host = value; },
   link(value) {
     const old = state.links.find((link) => link.id === value.id);
-    if (!old || old.state !== value.state) announce(`${value.name}: ${linkWords[value.state][1].slice(2)}`);
+    const [before, after] = [old ? standing(old) : 'down', standing(value)];
+    if (before !== after) {
+      // Its loss, whatever follows within a moment.
+      const shown = before === 'up' && after === 'down' ? 'waiting' : value.state;
+      announce(`${value.name}: ${linkWords[shown][1].slice(2)}`);
+    }
     replace(state.links, value, (link) => link.id === value.id);
   },
   linkGone(value) { state.links = state.links.filter((link) => link.id !== value.id); },

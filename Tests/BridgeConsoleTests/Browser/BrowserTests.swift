@@ -133,6 +133,60 @@ struct BrowserTests {
     }
   }
 
+  @Test func anOutageIsAsLongAsItWas() async throws {
+    try await with(ConsoleWorld()) { world, driver in
+      let browser = try await open(world, world.viewer, driver)
+      let start = Date().milliseconds - 60_000
+      world.console.board.show([
+        ConsoleState.Outage(
+          id: "o", link: "chat", start: start, end: start + 20_200,
+          phases: [.init(name: "detect", duration: 3800), .init(name: "banner", duration: 18_600)])
+      ])
+      try await browser.waits(for: ": 20.2 s", in: "#outages .head")
+      await browser.close()
+    }
+  }
+
+  /// A screen reader hears of a loss once, not of each dial.
+  @Test func aLinkThatIsDownIsAnnouncedOnce() async throws {
+    try await with(ConsoleWorld()) { world, driver in
+      let browser = try await open(world, world.viewer, driver)
+      try await browser.waits(for: "a-host/", in: "#host")
+      let _: Bool = try await browser.value(
+        """
+        (() => {
+          window.heard = [];
+          new MutationObserver(() => window.heard.push(
+            document.querySelector('#announcer').textContent))
+            .observe(document.querySelector('#announcer'),
+              { subtree: true, childList: true, characterData: true });
+          return true;
+        })()
+        """)
+      func show(_ states: ConsoleState.Link.State...) async throws {
+        for state in states {
+          world.console.board.show(
+            ConsoleState.Link(id: "l", name: "chat", state: state, since: Date().milliseconds))
+        }
+        // What comes within a moment is announced together.
+        try await ContinuousClock().sleep(for: .milliseconds(600))
+      }
+      try await show(.connecting)
+      try await show(.up)
+      try await show(.silent)
+      try await browser.waits(for: "None yet. Not up: chat.", in: "#problems-empty")
+      try await show(.connecting, .waiting)
+      for _ in 0..<3 { try await show(.connecting, .waiting) }
+      try await show(.connecting, .failed)
+      try await show(.connecting)
+      try await show(.up)
+      let heard: [String] = try await browser.value("window.heard")
+      #expect(
+        heard == ["chat: Up", "chat: Down", "chat: Given up", "chat: Connecting", "chat: Up"])
+      await browser.close()
+    }
+  }
+
   @Test func twoPeopleAnswerAtOnce() async throws {
     let other = ConsoleToken(name: "ben", access: .write)
     try await with(ConsoleWorld(change: { $0.tokens.append(other) })) { world, driver in
