@@ -205,6 +205,16 @@ struct HintTests {
     #expect(mismatch.contains("not the one on record. line 3. Do not continue"))
   }
 
+  @Test func aCommandStandsInTheHintBelowTheMessage() throws {
+    var context = FailureContext(kind: .hostKeyChanged, phase: .hostKey, host: "h")
+    context.command = "ssh-keygen -R h"
+    let changed = ConnectionError(.sshHostKeyMismatch(host: "h"), context: context)
+    let hint = try #require(changed.hintBelowMessage)
+    #expect(hint.hasPrefix("Do not continue: ") && hint.hasSuffix(" `ssh-keygen -R h`"))
+    let invalid = AppError.validationError(field: "f", message: "It is empty.")
+    #expect(ConnectionError(invalid).hintBelowMessage == nil)
+  }
+
   @Test func aKeyOfANewTypeHasItsOwnWords() throws {
     let seen = SSHFailure.Observation.hostKeyNewType(
       fingerprint: "SHA256:a", detail: "It shows the ED25519 key SHA256:a\u{1B}, known by RSA (k:1)"
