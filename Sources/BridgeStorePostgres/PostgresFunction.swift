@@ -4,7 +4,8 @@ enum PostgresFunction {
   /// holds no lock, and each of the requests costs no way to the server and back.
   ///
   /// The leases of all agents are locked first, in one order, so that no two hosts wait for each
-  /// other. A write whose number was reached has been made: its answer was lost.
+  /// other; one that is free has no row, and is granted by its insertion. A write whose number was
+  /// reached has been made: its answer was lost.
   static let perform = #"""
     CREATE OR REPLACE FUNCTION decoded(value text) RETURNS bytea LANGUAGE sql IMMUTABLE
       RETURN decode(value, 'base64');
@@ -58,17 +59,17 @@ enum PostgresFunction {
     BEGIN
       CASE r->>'operation'
       WHEN 'acquire' THEN
-        SELECT * INTO held FROM lease WHERE agent = r->>'agent';
-        IF held.host <> r->>'host' AND held.expires > milliseconds() THEN
-          RETURN jsonb_build_object('by', held.host);
-        END IF;
-        number := nextval('fence');
+        -- A free agent has no row that could have been locked: another host may insert it now.
         INSERT INTO lease (agent, host, fence, expires, writer, written) VALUES (
-          r->>'agent', r->>'host', number, milliseconds() + (r->>'lasting')::bigint, '', 0)
+          r->>'agent', r->>'host', nextval('fence'),
+          milliseconds() + (r->>'lasting')::bigint, '', 0)
         ON CONFLICT (agent) DO UPDATE SET
           host = excluded.host, fence = excluded.fence, expires = excluded.expires, writer = '',
-          written = 0;
-        RETURN jsonb_build_object('fence', number);
+          written = 0
+          WHERE lease.host = excluded.host OR lease.expires <= milliseconds()
+        RETURNING fence INTO number;
+        IF number IS NOT NULL THEN RETURN jsonb_build_object('fence', number); END IF;
+        RETURN jsonb_build_object('by', (SELECT host FROM lease WHERE agent = r->>'agent'));
       WHEN 'renew' THEN
         WITH renewed AS (
           UPDATE lease SET expires = milliseconds() + (r->>'lasting')::bigint

@@ -43,7 +43,7 @@ struct PostgresSchema: Sendable {
 
   /// The schema of this program. A step that was released is never changed.
   static let current = PostgresSchema(steps: [
-    tables, "CREATE TABLE closed (agent text PRIMARY KEY);\n" + PostgresFunction.perform,
+    tables, "CREATE TABLE closed (agent text PRIMARY KEY);", PostgresFunction.perform,
   ])
 
   private static let tables = """

@@ -85,6 +85,23 @@ let forLong = Duration.seconds(3600)
     }
   }
 
+  /// There is no record of a lease to lock then.
+  @Test(arguments: StoreKind.allCases)
+  func ofHostsThatRequestAFreeAgentAtOnceOneHasIt(kind: StoreKind) async throws {
+    try await kind.run { first, second in
+      for _ in 0..<200 {
+        let leases = await withTaskGroup { group in
+          for (store, host) in [(first, "a"), (second, "b")] {
+            group.addTask { try? await store.acquire("agent", for: host, lasting: forLong) }
+          }
+          return await group.reduce(into: [AgentLease]()) { if let lease = $1 { $0.append(lease) } }
+        }
+        #expect(leases.count == 1)
+        for lease in leases { try await first.release(lease) }
+      }
+    }
+  }
+
   @Test(arguments: StoreKind.allCases)
   func numbersGrowAlsoWhenAnAgentWasRemoved(kind: StoreKind) async throws {
     try await kind.run { first, second in

@@ -335,22 +335,26 @@ struct PostgresStoreTests {
     let lease = try await store.acquire("agent", for: "a", lasting: forLong)
     try await store.write([.send(OutboxMessage(id: "1", text: "hello"))], under: lease)
     await store.close()
+    let known = PostgresSchema.current.version
     let steps = PostgresSchema.current.steps + ["ALTER TABLE message ADD COLUMN more text;"]
     let failed = await error { () async throws(AppError) in
       _ = try await PostgresStore(
         server.connection(), schema: schema, StoreLimits(), polling: forLong,
         version: PostgresSchema(steps: steps + ["DROP TABLE none;"]))
     }
-    guard case .migrationError(2, 4, _) = failed else {
+    guard case .migrationError(known, known + 2, _) = failed else {
       Issue.record("\(String(describing: failed))")
       return
     }
-    #expect(try run("SELECT version FROM \(schema).bridge_store_version", on: server) == [["2"]])
+    func version() throws -> [[String?]] {
+      try run("SELECT version FROM \(schema).bridge_store_version", on: server)
+    }
+    #expect(try version() == [["\(known)"]])
     store = try await PostgresStore(
       server.connection(), schema: schema, StoreLimits(), polling: forLong,
       version: PostgresSchema(steps: steps))
     #expect(try await store.state(of: "agent").outbox.map(\.text) == ["hello"])
     await store.close()
-    #expect(try run("SELECT version FROM \(schema).bridge_store_version", on: server) == [["3"]])
+    #expect(try version() == [["\(known + 1)"]])
   }
 }

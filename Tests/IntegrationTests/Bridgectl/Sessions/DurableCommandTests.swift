@@ -120,8 +120,8 @@ import Testing
   ) async throws {
     try await withSessions { server, home, folder in
       let proxy = try await FaultProxy(to: server.port)
-      // The answer is still on its way when the command runs.
-      try await proxy.inject(.latency(.milliseconds(500), [.toClient]))
+      // The answer is still on its way when it is seen that the command runs, also on busy cores.
+      try await proxy.inject(.latency(.milliseconds(1500), [.toClient]))
       let running = try home.start(
         verb.0 + server.link(home, port: proxy.port)
           + ["127.0.0.1", "--", "echo >\(home.file("runs")); exec sleep 600"])
