@@ -1,3 +1,8 @@
+extension SSHFailure {
+  /// The message of a login to which no credential could be offered.
+  package static let nothingOffered = "no credential was offered"
+}
+
 extension SSHFailure.Code {
   package static let none: Self = 0
   package static let socketNone: Self = -1

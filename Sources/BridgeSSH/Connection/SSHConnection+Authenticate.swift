@@ -70,12 +70,14 @@ extension SSHConnection {
       }
     }
     if login.refusedMethod == nil, let unusable { throw unusable }
+    let isEmpty = login.refusedMethod == nil
     login.end(methods: methods.map { PeerText.escaped($0.joined(separator: ",")) })
     var others = unusable.map { "; not offered: \($0.reasonNotOffered)" } ?? ""
     if login.hasRefusedRSA { others += Self.olderServers }
     throw failure(
-      code: .authenticationFailed, text: "no credential was accepted\(others)", phase: .authenticate
-    )
+      code: .authenticationFailed,
+      text: isEmpty ? SSHFailure.nothingOffered : "no credential was accepted\(others)",
+      phase: .authenticate)
   }
 
   private func report(

@@ -74,6 +74,21 @@ import Testing
     }
   }
 
+  /// No key, no agent, and no one to ask.
+  @Test func aLoginWithoutACredentialSaysThatNothingWasOffered() async throws {
+    try await withScript({ client, _ in
+      _ = try client.request()
+      try client.refuse(goOnWith: "publickey,password")
+      try client.listenToTheEnd()
+    }) { server in
+      let connection = connection(to: server)
+      let error = await expectFailure(of: connection, refused)
+      let hint = error.hint(in: await connection.lastFailure)
+      #expect(hint?.contains("Nothing was offered: there is no key") == true, "\(hint ?? "")")
+      await connection.close()
+    }
+  }
+
   /// AuthenticationMethods password,publickey of sshd: the key is offered before the server has
   /// said what it takes, and is no worse for that.
   @Test func aKeyThatCameTooEarlyIsOfferedBehindThePassword() async throws {

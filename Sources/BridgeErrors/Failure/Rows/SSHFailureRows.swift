@@ -59,6 +59,12 @@ extension FailureRow {
       if context.native?.symbol == SSHFailure.Code.passwordExpired.symbol {
         return "The password has expired: choose a new one where the host lets you, then reconnect."
       }
+      if context.native?.text == SSHFailure.nothingOffered {
+        return """
+          Nothing was offered: there is no key, no ssh-agent that may be used, and no terminal to \
+          ask for a password at. Name a key file (IdentityFile), or start an ssh-agent.
+          """
+      }
       // sshd's MaxAuthTries ends a login in the middle.
       guard context.disconnectReason == 2 else {
         guard let user = context.detail else { return nil }
