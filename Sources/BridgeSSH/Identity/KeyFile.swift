@@ -80,6 +80,7 @@ extension KeyFile.Problem {
     let mode = String(file.mode, radix: 8)
     reason =
       problem == .exposed
-      ? "\(problem.reason) Its mode is 0\(mode); run: chmod 600 \(path)" : problem.reason
+      ? "\(problem.reason) Its mode is 0\(mode); run: chmod 600 \(path)"
+      : "\(path): \(problem.reason)"
   }
 }
