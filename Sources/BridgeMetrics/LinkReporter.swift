@@ -10,9 +10,9 @@ import BridgeRecovery
 /// Reports what a supervisor's links do: as metrics, and as log lines, spans and records of errors
 /// where it is given a place for them.
 ///
-///     let services: [any Service] = [
-///       LinkReporter(supervisor, logger: logger), SupervisorService(supervisor),
-///     ]
+///     let reporter = LinkReporter(supervisor, logger: logger)
+///     try await supervisor.add("chat", …)
+///     let services: [any Service] = [reporter, SupervisorService(supervisor)]
 ///
 /// A group shuts the last of its services down first: a reporter that stands before the supervisor
 /// sees its links close. The names of the metrics are in `docs/recovery.md`. No label has the name

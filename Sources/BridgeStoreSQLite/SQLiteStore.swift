@@ -28,11 +28,9 @@ public final class SQLiteStore: AgentStore {
   init(at path: String, _ limits: StoreLimits, schema: SQLiteSchema) async throws(AppError) {
     name = path
     queue = StoreQueue(store: path, limits: limits)
-    database = try await DetachedThread.value(named: "bridge-store") {
-      Result { () throws(AppError) in
-        try SQLiteFile.open(path, schema)
-      }
-    }.get()
+    database = try await DetachedThread.value(named: "bridge-store") { () throws(AppError) in
+      try SQLiteFile.open(path, schema)
+    }
   }
 
   /// Performs a request; see `AgentStore`.

@@ -37,10 +37,7 @@ package struct RenameCommand: AsyncParsableCommand {
         do throws(AppError) {
           _ = try await scope.sessions.rename(id, to: Array(name.utf8))
         } catch {
-          guard case .durableSessionConflict = error else { throw error }
-          let host = scope.context.settings.givenHost
-          throw .validationError(
-            field: "NAME", message: "Another session that runs on \(host) has it.")
+          throw scope.context.naming("NAME", in: error)
         }
         return .success(.success)
       })

@@ -89,10 +89,7 @@ package struct RunCommand: AsyncParsableCommand {
         status = try await scope.sessions.start(spec, at: place)
       } catch {
         if scope.context.sayWhichMayRun(spec.session, error) { isSaid.set(()) }
-        guard spec.name != nil, case .durableSessionConflict = error else { throw error }
-        let host = scope.context.settings.givenHost
-        throw .validationError(
-          field: "--name", message: "Another session that runs on \(host) has it.")
+        throw spec.name == nil ? error : scope.context.naming("--name", in: error)
       }
       scope.context.reporter.event(
         .session(
@@ -136,6 +133,13 @@ extension RunContext {
       spec.keep = UInt64(max(1, time / .seconds(1)))
     }
     return spec
+  }
+
+  /// `error`, in the words of the option or operand whose name another session has.
+  func naming(_ field: String, in error: AppError) -> AppError {
+    guard case .durableSessionConflict = error else { return error }
+    return .validationError(
+      field: field, message: "Another session that runs on \(settings.givenHost) has it.")
   }
 
   /// Names the session that may have been started; returns whether it did.

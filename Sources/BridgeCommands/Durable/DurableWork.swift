@@ -453,7 +453,7 @@ final class DurableWork: LinkWork {
     configuration.place = place
     configuration.agent = agent?.token
     configuration.answerLimit = answerLimit(knowing: finding)
-    // On a host that has it, links that end before it answers are outages.
+    // On a host that has it, more links that end before it answers are outages.
     configuration.unheard = unheard
     if finding == .present { unheard.expect() }
     return configuration

@@ -70,13 +70,14 @@ extension SSHConnection {
       }
     }
     if login.refusedMethod == nil, let unusable { throw unusable }
-    let isEmpty = login.refusedMethod == nil
+    let wasNothingOffered = login.refusedMethod == nil && login.admission == nil
     login.end(methods: methods.map { PeerText.escaped($0.joined(separator: ",")) })
     var others = unusable.map { "; not offered: \($0.reasonNotOffered)" } ?? ""
     if login.hasRefusedRSA { others += Self.olderServers }
     throw failure(
       code: .authenticationFailed,
-      text: isEmpty ? SSHFailure.nothingOffered : "no credential was accepted\(others)",
+      text: wasNothingOffered
+        ? SSHFailure.nothingOffered : "no credential was accepted\(others)",
       phase: .authenticate)
   }
 

@@ -8,10 +8,6 @@ extension SSHConnection {
   private static let passphraseTries = 3
 
   static let offeredBefore = "The key was offered before."
-  private static func damaged(_ path: String) -> String {
-    "\(PeerText.escaped(path)): \(KeyFileProblem.damaged.reason)"
-  }
-
   private static let wrongPassphrase = "The passphrase does not open the key file."
 
   /// Asks the agent for its keys; they take its place in the plan.
@@ -259,7 +255,8 @@ extension SSHConnection {
     case .wrongPassphrase:
       return .unusable(observed(.keyUnusable(reason: Self.wrongPassphrase)))
     case .damaged:
-      return .unusable(observed(.keyUnusable(reason: Self.damaged(path))))
+      let reason = KeyFileProblem.damaged.reason(of: PeerText.escaped(path))
+      return .unusable(observed(.keyUnusable(reason: reason)))
     }
   }
 

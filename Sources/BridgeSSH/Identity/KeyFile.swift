@@ -81,6 +81,6 @@ extension KeyFile.Problem {
     reason =
       problem == .exposed
       ? "\(problem.reason) Its mode is 0\(mode); run: chmod 600 \(path)"
-      : "\(path): \(problem.reason)"
+      : problem.reason(of: path)
   }
 }

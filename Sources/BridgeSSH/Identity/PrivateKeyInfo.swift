@@ -123,6 +123,9 @@ package enum KeyFileProblem: Error, Sendable, Hashable, CaseIterable {
   case damaged
   case exposed
 
+  /// The problem in words, of the file at this path, which may be shown.
+  package func reason(of path: String) -> String { "\(path): \(reason)" }
+
   /// The problem in words.
   package var reason: String {
     switch self {

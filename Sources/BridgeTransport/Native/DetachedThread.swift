@@ -34,13 +34,15 @@ package enum DetachedThread {
 
   /// What `body`, which blocks, returns on a new thread: the threads of tasks are few. It runs on
   /// the caller's where the system has none left.
-  package static func value<Value: Sendable>(
-    named name: String? = nil, of body: @escaping @Sendable () -> Value
-  ) async -> Value {
-    let result = Promise<Value>()
-    let isStarted = start(name: name) { result.fulfill(body()) }
-    if !isStarted { result.fulfill(body()) }
-    return await result.value()
+  ///
+  /// - Throws: as `body`.
+  package static func value<Value: Sendable, Failure: Error>(
+    named name: String? = nil, of body: @escaping @Sendable () throws(Failure) -> Value
+  ) async throws(Failure) -> Value {
+    let result = Promise<Result<Value, Failure>>()
+    let isStarted = start(name: name) { result.fulfill(Result(catching: body)) }
+    if !isStarted { result.fulfill(Result(catching: body)) }
+    return try await result.value().get()
   }
 
   private static func main(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {

@@ -42,18 +42,7 @@ import Testing
       try client.refuse(goOnWith: "keyboard-interactive")
       _ = try client.request()
       for prompts in [[("Code: ", false)], [("Name: ", true), ("PIN\u{1b}[2J: ", false)]] {
-        try client.say(60) { message in
-          for text in ["Door", "Two locks", ""] { message.string(text) }
-          message.uint32(UInt32(prompts.count))
-          for (text, isEchoed) in prompts {
-            message.string(text)
-            message.byte(isEchoed ? 1 : 0)
-          }
-        }
-        var reader = WireReader(Array(try client.expect(61).dropFirst()))
-        for _ in 0..<(reader.uint32() ?? 0) {
-          record(String(decoding: reader.string() ?? [], as: UTF8.self))
-        }
+        try client.ask(prompts, name: "Door", saying: "Two locks").forEach(record)
       }
       try client.welcome()
       try client.listenToTheEnd()
@@ -89,6 +78,23 @@ import Testing
     }
   }
 
+  /// The password was right, and a key is missing.
+  @Test func aLoginThatIsAcceptedInPartIsNoneWithoutACredential() async throws {
+    try await withScript({ client, _ in
+      _ = try client.request()
+      try client.refuse(goOnWith: "password")
+      _ = try client.request()
+      try client.refuse(goOnWith: "publickey", isPartialSuccess: true)
+      try client.listenToTheEnd()
+    }) { server in
+      let connection = connection(to: server, [.password(Secret("right"))])
+      let error = await expectFailure(of: connection, refused)
+      let hint = error.hint(in: await connection.lastFailure)
+      #expect(hint?.contains("Nothing was offered") == false, "\(hint ?? "")")
+      await connection.close()
+    }
+  }
+
   /// AuthenticationMethods password,publickey of sshd: the key is offered before the server has
   /// said what it takes, and is no worse for that.
   @Test func aKeyThatCameTooEarlyIsOfferedBehindThePassword() async throws {
@@ -118,11 +124,7 @@ import Testing
       try client.refuse(goOnWith: "keyboard-interactive")
       _ = try client.request()
       for notice in ["Push sent", "Still waiting"] {
-        try client.say(60) { message in
-          for text in ["", notice, ""] { message.string(text) }
-          message.uint32(0)
-        }
-        record("\(try client.expect(61).count)")
+        record("\(try client.ask([], saying: notice))")
       }
       try client.welcome()
       try client.listenToTheEnd()
@@ -136,8 +138,7 @@ import Testing
       try await connection.connect()
       #expect(await asked.all.map(\.instruction) == ["Push sent", "Still waiting"])
       #expect(await asked.all.allSatisfy(\.prompts.isEmpty))
-      // The kind of message, and no answers.
-      #expect(server.collected == ["5", "5"])
+      #expect(server.collected == ["[]", "[]"])
       await connection.close()
     }
   }

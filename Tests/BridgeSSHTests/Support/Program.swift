@@ -1,4 +1,5 @@
 import BridgeFaults
+import BridgeTransport
 import Foundation
 
 /// Another program, run to its end.
@@ -14,7 +15,7 @@ enum Program {
   static func output(of path: String, _ arguments: [String]) async throws -> String {
     let program = try PipedProgram(path, arguments, error: .same(1))
     return try await withTaskCancellationHandler {
-      try await onThread { try finish(program) }
+      try await DetachedThread.value { try finish(program) }
     } onCancel: {
       program.kill()
     }
@@ -26,15 +27,6 @@ enum Program {
     let isGood = program.waitUntilExit()
     guard isGood else { throw Failed(output: String(decoding: text, as: UTF8.self)) }
     return String(decoding: text, as: UTF8.self)
-  }
-
-  /// Runs `body`, which blocks, on a thread of its own: the test's pool has few.
-  private static func onThread<Value: Sendable>(
-    _ body: @escaping @Sendable () throws -> Value
-  ) async throws -> Value {
-    try await withCheckedThrowingContinuation { caller in
-      Thread.detachNewThread { caller.resume(with: Result { try body() }) }
-    }
   }
 
   /// Starts a program that prints a port as its first line.
@@ -53,7 +45,7 @@ enum Program {
     _ path: String, _ arguments: [String], until isEnough: @escaping @Sendable (String) -> Bool
   ) async throws -> (PipedProgram, output: String) {
     let program = try PipedProgram(path, arguments, error: .descriptor(2))
-    let text = try await onThread {
+    let text = try await DetachedThread.value {
       var text = ""
       while !isEnough(text) {
         let more = program.read()

@@ -42,17 +42,27 @@ extension ServerTalk {
     }
   }
 
-  /// One hidden question (RFC 4256, 3.2), and the answer to it (3.4).
-  func askForPassword(saying instruction: String = "") throws -> String {
+  /// Questions (RFC 4256, 3.2), and the answers to them (3.4).
+  func ask(
+    _ prompts: [(text: String, isEchoed: Bool)], name: String = "", saying instruction: String = ""
+  ) throws -> [String] {
     try say(60) { message in
-      for text in ["", instruction, ""] { message.string(text) }
-      message.uint32(1)
-      message.string("Password: ")
-      message.byte(0)
+      for text in [name, instruction, ""] { message.string(text) }
+      message.uint32(UInt32(prompts.count))
+      for prompt in prompts {
+        message.string(prompt.text)
+        message.byte(prompt.isEchoed ? 1 : 0)
+      }
     }
     var reader = WireReader(Array(try expect(61).dropFirst()))
-    _ = reader.uint32()
-    return String(decoding: reader.string() ?? [], as: UTF8.self)
+    return (0..<(reader.uint32() ?? 0)).map { _ in
+      String(decoding: reader.string() ?? [], as: UTF8.self)
+    }
+  }
+
+  /// One hidden question, and the answer to it.
+  func askForPassword(saying instruction: String = "") throws -> String {
+    try ask([("Password: ", false)], saying: instruction).first ?? ""
   }
 
   /// SSH_MSG_USERAUTH_SUCCESS.

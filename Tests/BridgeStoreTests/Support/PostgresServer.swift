@@ -49,7 +49,7 @@ final class PostgresServer: Sendable {
 
   /// A server that has started; what blocks is on a thread of its own, and keeps no other test.
   static func start() async throws -> PostgresServer {
-    try await DetachedThread.value { Result { try PostgresServer() } }.get()
+    try await DetachedThread.value { try PostgresServer() }
   }
 
   private init() throws {
@@ -85,11 +85,9 @@ final class PostgresServer: Sendable {
   /// Does it, and returns when it is done: `restart` and `stop` as a crash does.
   func control(_ command: String) async throws {
     try await DetachedThread.value { [self] in
-      Result {
-        try input.fileHandleForWriting.write(contentsOf: Data((command + "\n").utf8))
-        try answer(command)
-      }
-    }.get()
+      try input.fileHandleForWriting.write(contentsOf: Data((command + "\n").utf8))
+      try answer(command)
+    }
   }
 
   func connection(_ more: String = "") -> Secret {

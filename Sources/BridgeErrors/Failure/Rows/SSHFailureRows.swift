@@ -61,8 +61,8 @@ extension FailureRow {
       }
       if context.native?.text == SSHFailure.nothingOffered {
         return """
-          Nothing was offered: there is no key, no ssh-agent that may be used, and no terminal to \
-          ask for a password at. Name a key file (IdentityFile), or start an ssh-agent.
+          Nothing was offered: there is no key or ssh-agent that may be used, and no password was \
+          given. Name a key file (IdentityFile), start an ssh-agent, or log in at a terminal.
           """
       }
       // sshd's MaxAuthTries ends a login in the middle.
