@@ -107,7 +107,13 @@ public struct BridgeCommand: AsyncParsableCommand {
   /// - Throws: `ValidationError` for a first word that is rather a command with a typo.
   package static func impliedConnect(_ arguments: [String]) throws -> [String] {
     let names = configuration.subcommands.compactMap { $0.configuration.commandName }
-    guard let first = arguments.first, !(names + ["help"]).contains(first) else { return arguments }
+    guard let first = arguments.first, !names.contains(first) else { return arguments }
+    guard first != "help" else {
+      if let topic = arguments.dropFirst().first, !topic.hasPrefix("-"), !names.contains(topic) {
+        throw unknown(topic, among: names)
+      }
+      return arguments
+    }
     guard !first.hasPrefix("-") else {
       // As typed for ssh.
       guard !ownOptions.contains(where: first.hasPrefix), first != "-" else { return arguments }
@@ -123,10 +129,19 @@ public struct BridgeCommand: AsyncParsableCommand {
     guard !near.isEmpty, !first.contains(where: "@.:[".contains) else {
       return ["connect"] + arguments
     }
-    let shown = PeerText.escaped(first, limit: 64)
-    throw ValidationError(
-      "\"\(shown)\" is not a command. Did you mean \(near.joined(separator: ", "))? "
-        + "`bridgectl connect \(shown)` dials a host of that name.")
+    throw unknown(first, among: names, isHost: true)
+  }
+
+  /// - Parameter isHost: whether it may have been meant as a host.
+  private static func unknown(
+    _ word: String, among names: [String], isHost: Bool = false
+  ) -> ValidationError {
+    let shown = PeerText.escaped(word, limit: 64)
+    let near = NearNames.of(word, among: names)
+    var message = "\"\(shown)\" is not a command."
+    if !near.isEmpty { message += " Did you mean \(near.joined(separator: ", "))?" }
+    if isHost { message += " `bridgectl connect \(shown)` dials a host of that name." }
+    return ValidationError(message)
   }
 
   /// What is of no command; `---completion` is of the scripts for shells.

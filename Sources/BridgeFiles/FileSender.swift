@@ -47,6 +47,9 @@ package final class FileSender {
   package private(set) var failure: FileFault?
   /// The entry that it ended it at; empty for the destination.
   package private(set) var failurePath: FilePath = []
+  /// Whether the receiver ended the copy that it had taken up: of a tree it has removed then what
+  /// it wrote.
+  package private(set) var isEndedByReceiver = false
   /// Whether the receiver has settled all.
   package private(set) var isFinished = false
 
@@ -137,6 +140,7 @@ package final class FileSender {
       isFinished = true
       phase = .over
     case .failed(let fault):
+      isEndedByReceiver = phase != .idle
       failure = fault
       failurePath = window.current ?? []
       phase = .over

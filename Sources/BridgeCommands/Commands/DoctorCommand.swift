@@ -21,10 +21,11 @@ package struct DoctorCommand: AsyncParsableCommand, ConnectArguments {
   @OptionGroup package var reach: ReachOptions
   @Argument(help: LinkArguments.help, completion: .hosts) package var host: String
   @OptionGroup package var shell: ShellOptions
-  @OptionGroup(title: "Durable session options") package var start: StartOptions
+  @OptionGroup(visibility: .hidden) package var start: StartOptions
   @OptionGroup(title: "Other options of ssh(1)") package var tunnels: TunnelOptions
   @OptionGroup(title: "WebSocket options") package var messages: MessageOptions
-  @Argument(parsing: .postTerminator, help: ConnectOptions.help) package var command: [String] = []
+  // Named, to say that it runs none.
+  @Argument(parsing: .postTerminator, help: .hidden) package var command: [String] = []
 
   /// Creates the command with its defaults.
   package init() {}

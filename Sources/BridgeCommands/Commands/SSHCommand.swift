@@ -76,7 +76,7 @@ package struct SSHCommand: AsyncParsableCommand {
       if let refusal = SSHLibraries.refusal { throw refusal }
       var request = try ConnectRequest(arguments, command: command, home: local.home)
       // As OpenSSH, which tries the usual ones then.
-      request.identities.removeAll { !ProcessIdentity.canRead($0) }
+      request.identities.removeAll { LocalFile.absence(of: $0) != nil }
       return request
     }
     if arguments.purpose == .settings, let request = try? request() {
@@ -109,11 +109,11 @@ package struct SSHCommand: AsyncParsableCommand {
   private static func missingFiles(
     _ arguments: SSHArguments, _ local: LocalEnvironment
   ) -> [String] {
-    arguments.identities.filter { path in
-      !ProcessIdentity.canRead(path.hasPrefix("~/") ? local.home + path.dropFirst() : path)
-    }.map {
-      "Warning: Identity file \(PeerText.escaped($0, limit: 1024)) not accessible: "
-        + "No such file or directory."
+    arguments.identities.compactMap { path in
+      let full = path.hasPrefix("~/") ? local.home + path.dropFirst() : path
+      return LocalFile.absence(of: full).map {
+        "Warning: Identity file \(PeerText.escaped(path, limit: 1024)) not accessible: \($0)."
+      }
     }
   }
 

@@ -132,8 +132,8 @@ extension ConnectSettings {
   private static func missingFiles(
     _ request: ConnectRequest, _ environment: HostEnvironment
   ) -> [String] {
-    request.identities.filter { !environment.isReadable($0) }.map {
-      "the key file \(PeerText.escaped($0, limit: 1024)) of -i cannot be read"
+    request.identities.filter { !environment.isThere($0) }.map {
+      "the key file \(PeerText.escaped($0, limit: 1024)) of -i cannot be found"
     }
   }
 }

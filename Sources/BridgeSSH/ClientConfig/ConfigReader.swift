@@ -77,15 +77,27 @@ struct ConfigReader {
     for source in sources {
       switch source {
       case .user(let path):
-        _ = try read(Scope(path: path, directory: "\(query.home)/.ssh"), isChecked: true)
+        let scope = Scope(path: path, directory: "\(query.home)/.ssh")
+        try readUnlessForbidden(scope, isChecked: true)
       case .named(let path):
         let scope = Scope(path: path, directory: "\(query.home)/.ssh")
         guard try read(scope, isChecked: false) else { throw .fileNotFound(path: path) }
       case .system(let path):
         let directory = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ""
         let scope = Scope(path: path, directory: directory, isSystem: true)
-        _ = try read(scope, isChecked: false)
+        try readUnlessForbidden(scope, isChecked: false)
       }
+    }
+  }
+
+  /// As with OpenSSH, a usual file that may not be read stops nothing. What it says is missing: it
+  /// is mentioned.
+  private mutating func readUnlessForbidden(_ scope: Scope, isChecked: Bool) throws(AppError) {
+    do throws(AppError) {
+      _ = try read(scope, isChecked: isChecked)
+    } catch {
+      guard error == .filePermissionDenied(path: scope.path) else { throw error }
+      warn("\(PeerText.escaped(scope.path)) is left out: you have no permission to read it")
     }
   }
 

@@ -123,6 +123,13 @@ package enum LocalFile {
     ReadFailure(code: code, reason: words(of: code))
   }
 
+  /// Why nothing is found at `path`, in the system's words; nil where something is, which may
+  /// forbid to be read.
+  package static func absence(of path: String) -> String? {
+    guard !path.utf8.contains(0) else { return words(of: ENOENT) }
+    return unsafe access(path, F_OK) == 0 ? nil : words(of: errno)
+  }
+
   /// The names in the directory at `path`, unordered; none when it cannot be read. At most 4,096.
   package static func names(in path: String) -> [String] {
     guard !path.utf8.contains(0), let directory = unsafe opendir(path) else { return [] }

@@ -14,8 +14,8 @@ package struct HostEnvironment: Sendable {
   package var hostName: String
   /// The environment's variables.
   package var environment: [String: String]
-  /// Whether a file is there and can be read.
-  package var isReadable: @Sendable (String) -> Bool
+  /// Whether a file is there; one that cannot be read is named when its turn comes.
+  package var isThere: @Sendable (String) -> Bool
   /// How configuration files are reached.
   package var files: ClientConfig.Files
   /// The machine's configuration file.
@@ -25,7 +25,7 @@ package struct HostEnvironment: Sendable {
   package init(
     home: String, user: String, userID: UInt32, hostName: String,
     environment: [String: String] = [:],
-    isReadable: @escaping @Sendable (String) -> Bool, files: ClientConfig.Files,
+    isThere: @escaping @Sendable (String) -> Bool, files: ClientConfig.Files,
     systemConfig: String = ClientConfig.Source.systemPath
   ) {
     self.home = home
@@ -33,7 +33,7 @@ package struct HostEnvironment: Sendable {
     self.userID = userID
     self.hostName = hostName
     self.environment = environment
-    self.isReadable = isReadable
+    self.isThere = isThere
     self.files = files
     self.systemConfig = systemConfig
   }
@@ -52,6 +52,6 @@ package struct HostEnvironment: Sendable {
     let own = ProcessIdentity.current()
     return HostEnvironment(
       home: own.home, user: own.user, userID: own.userID, hostName: own.hostName,
-      environment: own.variables, isReadable: { ProcessIdentity.canRead($0) }, files: files)
+      environment: own.variables, isThere: { LocalFile.absence(of: $0) == nil }, files: files)
   }
 }

@@ -111,7 +111,7 @@ package struct HostLayers: Sendable {
     guard all.allowsPublicKeys, all.login.allows("publickey") else { return [] }
     let named = identityFiles
     let usual = ["id_ed25519", "id_ecdsa", "id_rsa"].map { "\(environment.home)/.ssh/\($0)" }
-    let files = named ?? usual.filter(environment.isReadable)
+    let files = named ?? usual.filter(environment.isThere)
     var identities = files.map(HostSettings.Identity.keyFile)
     let isLimited = all.identitiesOnly == true
     if let agent = all.agentSocket, !(isLimited && files.isEmpty) {

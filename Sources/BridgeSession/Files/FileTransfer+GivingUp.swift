@@ -19,7 +19,10 @@ extension FileTransfer {
   /// - Returns: whether it is not known to be removed.
   package func giveUp() async -> Bool {
     guard job.isRecursive, job.role == .put, !isFinished, givingUp == nil else { return false }
-    guard isCarrying else { return sender?.point.part != nil }
+    guard isCarrying else {
+      guard let sender, !sender.isEndedByReceiver else { return false }
+      return sender.point.part != nil
+    }
     givingUp = .wanted
     changes.announce()
     await withTaskGroup(of: Void.self) { group in

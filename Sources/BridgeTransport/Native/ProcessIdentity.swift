@@ -24,11 +24,6 @@ package struct ProcessIdentity: Sendable {
       hostName: machineName())
   }
 
-  /// Whether something is at `path`, a file that can be read.
-  package static func canRead(_ path: String) -> Bool {
-    unsafe !path.utf8.contains(0) && access(path, R_OK) == 0
-  }
-
   private static func machineName() -> String {
     var buffer = [CChar](repeating: 0, count: 256)
     guard unsafe gethostname(&buffer, buffer.count - 1) == 0 else { return "localhost" }

@@ -31,6 +31,12 @@ import Testing
     #expect(try BridgeCommand.impliedConnect(words) == words)
   }
 
+  @Test func helpIsOfACommandThatExists() {
+    #expect(throws: ValidationError.self) { try BridgeCommand.impliedConnect(["help", "nope"]) }
+    #expect(throws: Never.self) { try BridgeCommand.impliedConnect(["help", "-h"]) }
+    #expect(throws: Never.self) { try BridgeCommand.impliedConnect(["help"]) }
+  }
+
   @Test func aCommandWithATypoIsNoHost() {
     #expect(throws: (any Error).self) { try BridgeCommand.impliedConnect(["conect", "h"]) }
     #expect(throws: Never.self) { try BridgeCommand.impliedConnect(["conect.example", "h"]) }

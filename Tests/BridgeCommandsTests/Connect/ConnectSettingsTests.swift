@@ -15,7 +15,7 @@ import Testing
       request,
       in: HostEnvironment(
         home: "/home/me", user: "me", userID: 1001, hostName: "desk", environment: environment,
-        isReadable: { files.contains($0) },
+        isThere: { files.contains($0) },
         files: ClientConfig.Files(
           read: { (path, isChecked) throws(AppError) -> String? in
             switch path {
@@ -259,7 +259,7 @@ import Testing
   @Test func aKeyFileThatWasTypedAndIsNotThereIsAWarning() throws {
     #expect(try settings(["-i", "/there", "h"], files: ["/there"]).warnings.isEmpty)
     let warnings = try settings(["-i", "/gone", "h"]).warnings
-    #expect(warnings == ["the key file /gone of -i cannot be read"])
+    #expect(warnings == ["the key file /gone of -i cannot be found"])
   }
 
   @Test(

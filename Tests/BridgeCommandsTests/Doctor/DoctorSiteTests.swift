@@ -12,7 +12,7 @@ import Testing
     let settings = try ConnectSettings.resolve(
       request,
       in: HostEnvironment(
-        home: "/home/me", user: "me", userID: 1001, hostName: "desk", isReadable: { _ in false },
+        home: "/home/me", user: "me", userID: 1001, hostName: "desk", isThere: { _ in false },
         files: ClientConfig.Files(
           read: { (path, _) throws(AppError) -> String? in
             ["/home/me/.ssh/config": config][path]

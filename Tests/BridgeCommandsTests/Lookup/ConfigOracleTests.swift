@@ -128,7 +128,7 @@ private struct Numbers: RandomNumberGenerator {
       request,
       in: HostEnvironment(
         home: "/home/me", user: NSUserName(), userID: 1001, hostName: "desk",
-        isReadable: { _ in false },
+        isThere: { _ in false },
         files: ClientConfig.Files(
           read: { (path, _) throws(AppError) -> String? in path == "/named" ? text : nil },
           names: { _ in [] })))

@@ -11,7 +11,7 @@ import Testing
       request,
       in: HostEnvironment(
         home: "/home/me", user: "me", userID: 1001, hostName: "desk",
-        isReadable: { _ in false },
+        isThere: { _ in false },
         files: ClientConfig.Files(
           read: { (path, _) throws(AppError) -> String? in
             ["/home/me/.ssh/config": config, "/revoked": ""][path]

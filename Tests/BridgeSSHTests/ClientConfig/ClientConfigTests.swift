@@ -216,6 +216,14 @@ struct ClientConfigTests {
     }
   }
 
+  /// A file of another user, or of root: OpenSSH reads on.
+  @Test(arguments: ["/c", "/etc/ssh/ssh_config"])
+  func aUsualFileThatMayNotBeReadIsLeftOutWithAWarning(path: String) throws {
+    let config = try resolve("Port 25", more: [path: "unreadable"])
+    #expect(config.warnings == ["\(path) is left out: you have no permission to read it"])
+    #expect(config.port == (path == "/c" ? 22 : 25))
+  }
+
   @Test func aFileThatWasNamedMustExist() {
     let query = ClientConfig.Query(host: "web", home: "/h", localUser: "ann")
     #expect(throws: AppError.fileNotFound(path: "/none")) {

@@ -14,7 +14,7 @@ import Testing
       request,
       in: HostEnvironment(
         home: "/home/me", user: "me", userID: 1001, hostName: "desk",
-        environment: ["SSH_AUTH_SOCK": "/agent"], isReadable: { _ in false },
+        environment: ["SSH_AUTH_SOCK": "/agent"], isThere: { _ in false },
         files: ClientConfig.Files(
           read: { (path, _) throws(AppError) -> String? in
             ["/home/me/.ssh/config": config, "/other": "Host build\n  Port 7\n"][path]

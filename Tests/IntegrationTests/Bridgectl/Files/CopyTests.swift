@@ -352,6 +352,7 @@ extension Home {
       #expect(tree.lastLine.contains("No space left on device"), "\(tree.error)")
       // The file that had no space, those that are in place, and the end.
       #expect(tree.lastLine.contains("disk/t/f"), "\(tree.error)")
+      #expect(!tree.error.contains("may be left"), "\(tree.error)")
       let copied = try events.events("fileCopied").count
       #expect(copied >= 4, "\(events.error)")
       let ended = try #require(try events.events("copyEnded").first)
