@@ -109,9 +109,10 @@ let package = Package(
     .target(
       name: "BridgeConsole",
       dependencies: [
-        "BridgeAgentHost", "BridgeErrors", "BridgeMetrics", "BridgeRecovery",
-        "BridgeSessionProtocol", "BridgeStore", "BridgeSupervision", "BridgeWaiting",
-        hummingbird("Hummingbird"), hummingbird("HummingbirdCore"), hummingbird("HummingbirdTLS"),
+        "BridgeAgentHost", "BridgeErrors", "BridgeMetrics", "BridgeRecovery", "BridgeSession",
+        "BridgeSessionProtocol", "BridgeStore", "BridgeSupervision", "BridgeTerminalState",
+        "BridgeWaiting", hummingbird("Hummingbird"), hummingbird("HummingbirdCore"),
+        hummingbird("HummingbirdTLS"),
         .product(name: "HTTPTypes", package: "swift-http-types"), lifecycle, log, nio("NIOCore"),
       ],
       // In the program: one file is copied, and no folder is missing beside it.
@@ -196,8 +197,9 @@ let package = Package(
       name: "BridgeConsoleTests",
       dependencies: [
         "BridgeAgentHost", "BridgeConsole", "BridgeErrors", "BridgeFaults", "BridgeRecovery",
-        "BridgeStore", "BridgeStoreSQLite", "BridgeSupervision", "BridgeTestKit",
-        "BridgeTransport", "BridgeWaiting", lifecycle, log,
+        "BridgeSSH", "BridgeSession", "BridgeSessionProtocol", "BridgeStore", "BridgeStoreSQLite",
+        "BridgeSupervision", "BridgeTerminalState", "BridgeTestKit", "BridgeTransport",
+        "BridgeWaiting", "bridge-host", lifecycle, log,
       ], exclude: ["Browser/accessibility.js"]),
     .testTarget(
       name: "BridgeSupervisionTests",
@@ -306,14 +308,15 @@ let package = Package(
       dependencies: [
         "BridgeAgentHost", "BridgeErrors", "BridgeFaults", "BridgeReactor", "BridgeRecovery",
         "BridgeSSH", "BridgeSession", "BridgeSessionProtocol", "BridgeStore", "BridgeStoreSQLite",
-        "BridgeSupervision", "BridgeTestKit", "BridgeTransport", "BridgeWaiting",
-        "BridgeWebSocket", "bridge-host",
+        "BridgeSupervision", "BridgeTerminalState", "BridgeTestKit", "BridgeTransport",
+        "BridgeWaiting", "BridgeWebSocket", "bridge-host",
       ]),
     .target(
       name: "BridgeAgentHost",
       dependencies: [
         "BridgeErrors", "BridgeSSH", "BridgeSession", "BridgeSessionProtocol", "BridgeStore",
-        "BridgeSupervision", "BridgeTransport", "BridgeWaiting", "BridgeWebSocket",
+        "BridgeSupervision", "BridgeTerminalState", "BridgeTransport", "BridgeWaiting",
+        "BridgeWebSocket",
       ]),
     .testTarget(
       name: "BridgeAgentHostTests",

@@ -102,9 +102,9 @@ import UnixSignals
       let machine = machines[settings.machine]
     else { try await agent.rest() }
     let approvals = try Approvals(of: agent)
-    await questions.use(approvals, of: agent.name)
     let adapter = settings.approvals.map { ApprovalAdapter(agent: agent.name, dialect: $0) }
     let session = try await agent.session(on: machine, running: settings.command)
+    await questions.use(approvals, of: session)
     let end = try await session.deliver(
       through: outbox, input: Array((settings.input ?? "").utf8), answering: approvals
     ) { line throws(AppError) in

@@ -66,9 +66,10 @@ actor Questions {
 
   func show(on console: Console) { self.console = console }
 
-  func use(_ approvals: Approvals, of agent: String) {
-    self.approvals[agent] = approvals
-    console?.show(approvals, of: agent)
+  func use(_ approvals: Approvals, of session: CarriedSession) {
+    self.approvals[session.agent.name] = approvals
+    console?.show(approvals, of: session.agent.name)
+    console?.show(session)
   }
 
   /// Takes what the chat says; returns what became of it, for the link that it came from.

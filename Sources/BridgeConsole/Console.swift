@@ -3,6 +3,7 @@ public import BridgeErrors
 public import BridgeStore
 public import BridgeSupervision
 import BridgeRecovery
+import BridgeSession
 import BridgeWaiting
 public import FoundationEssentials
 
@@ -15,6 +16,7 @@ public import FoundationEssentials
 ///     console.show(supervisor)
 ///     // The work of an agent:
 ///     console.show(approvals, of: agent.name)
+///     console.show(session)
 ///     // First in the group, so that the page also shows how the rest shuts down:
 ///     let services: [any Service] = [ConsoleService(console), SupervisorService(supervisor), …]
 ///
@@ -33,8 +35,16 @@ public final class Console: Sendable {
     weak var approvals: Approvals?
   }
 
+  /// An agent's session, for as long as its work has it.
+  private struct Watchable {
+    weak var session: DurableSession?
+    var machine: RemoteMachine
+  }
+
   private struct State {
     var supervised: [Supervised] = []
+    /// By the names of agents as they are shown.
+    var watchable: [String: Watchable] = [:]
     var questions: [String: Questions] = [:]
     /// Agents whose questions are to be followed.
     var toFollow: [(agent: String, approvals: Questions)] = []
@@ -92,6 +102,17 @@ public final class Console: Sendable {
     arrivals.announce()
   }
 
+  /// Shows the screen of an agent where that is asked for, in the place of the one that it had
+  /// before, for as long as its work has this session.
+  public func show(_ session: CarriedSession) {
+    let name = session.agent.name.shown
+    state.withLock { state in
+      state.watchable = state.watchable.filter { $1.session != nil }
+      state.watchable[name] = Watchable(session: session.session, machine: session.machine)
+    }
+    board.show(screenOf: name)
+  }
+
   /// Makes a token open nothing any more, and ends all that it has opened.
   public func revoke(tokenNamed name: String) {
     sessions.revoke(name)
@@ -126,6 +147,16 @@ public final class Console: Sendable {
 
   func approvals(of agent: String) -> Approvals? {
     state.withLock { $0.questions[agent]?.approvals }
+  }
+
+  /// The screen of an agent, by its name as it is shown; nil where there is none.
+  func screen(of agent: String) -> AgentScreen? {
+    state.withLock { state in
+      guard let watchable = state.watchable[agent], let session = watchable.session else {
+        return nil
+      }
+      return AgentScreen(of: session, on: watchable.machine)
+    }
   }
 
   /// Takes an agent whose questions are to be followed.

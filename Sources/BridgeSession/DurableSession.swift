@@ -236,6 +236,28 @@ public actor DurableSession {
     return InputPoint(written: written, lease: lease)
   }
 
+  /// What a viewer, a client that only looks on, is configured with: of a terminal it begins with
+  /// the screen of now; of a program on pipes `tail` bytes before what this client has committed.
+  /// Returns with the host's first answer.
+  ///
+  /// - Throws: as `attach`.
+  public func viewing(
+    as client: ClientID, tail: UInt64
+  ) async throws(AppError) -> Configuration {
+    let welcome = try await attach()
+    var attachment = ClientSession.Configuration(
+      session: configuration.attachment.session, client: client)
+    (attachment.role, attachment.replay) = (.viewer, .screen)
+    (attachment.catchesUp, attachment.followsSize) = (true, true)
+    var viewing = Configuration(host: configuration.host, attachment: attachment)
+    viewing.program = configuration.program
+    if welcome.kind == .pipes, var point = resumePoint {
+      point.received -= min(tail, point.received)
+      viewing.resume = point
+    }
+    return viewing
+  }
+
   /// Records that the effect of all output below `offset` is stored: a client that resumes later
   /// does not get it again, and the host may give it up.
   public func commit(through offset: UInt64) {

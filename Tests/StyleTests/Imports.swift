@@ -96,10 +96,10 @@ struct ImportTable: Sendable {
     Row(
       target: "BridgeConsole",
       modules: [
-        "BridgeAgentHost", "BridgeErrors", "BridgeMetrics", "BridgeRecovery",
-        "BridgeSessionProtocol", "BridgeStore", "BridgeSupervision", "BridgeWaiting",
-        "Foundation", "FoundationEssentials", "HTTPTypes", "Hummingbird", "HummingbirdCore",
-        "HummingbirdTLS", "Logging", "NIOCore", "ServiceLifecycle",
+        "BridgeAgentHost", "BridgeErrors", "BridgeMetrics", "BridgeRecovery", "BridgeSession",
+        "BridgeSessionProtocol", "BridgeStore", "BridgeSupervision", "BridgeTerminalState",
+        "BridgeWaiting", "Foundation", "FoundationEssentials", "HTTPTypes", "Hummingbird",
+        "HummingbirdCore", "HummingbirdTLS", "Logging", "NIOCore", "ServiceLifecycle",
       ]),
     Row(
       target: "BridgeFaults",
@@ -139,8 +139,8 @@ struct ImportTable: Sendable {
       target: "BridgeAgentHost",
       modules: [
         "BridgeErrors", "BridgeSSH", "BridgeSession", "BridgeSessionProtocol", "BridgeStore",
-        "BridgeSupervision", "BridgeTransport", "BridgeWaiting", "BridgeWebSocket",
-        "FoundationEssentials",
+        "BridgeSupervision", "BridgeTerminalState", "BridgeTransport", "BridgeWaiting",
+        "BridgeWebSocket", "FoundationEssentials",
       ], platform: []),
     Row(
       target: "BridgeStore", modules: ["BridgeErrors", "BridgeWaiting", "FoundationEssentials"],

@@ -44,7 +44,7 @@ extension CarriedAgent {
     let session = machine.session(configuration) { open throws(AppError) in
       try await opening(to: machine.name, open)
     }
-    return CarriedSession(agent: self, session: session, start: point)
+    return CarriedSession(agent: self, machine: machine, session: session, start: point)
   }
 
   /// How its program ended, and all its output had arrived; nil where that is not known to the

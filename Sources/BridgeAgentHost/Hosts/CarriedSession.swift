@@ -17,6 +17,8 @@ import BridgeWaiting
 public struct CarriedSession: Sendable {
   /// The agent.
   public let agent: CarriedAgent
+  /// Where it runs.
+  public let machine: RemoteMachine
   /// Its session.
   public let session: DurableSession
   /// Behind which line its output begins; nil for the first.

@@ -4,6 +4,8 @@ public struct ConsoleLimits: Sendable, Hashable {
   public var connections: Int
   /// Streams of events at once.
   public var streams: Int
+  /// Screens of agents that are seen at once; each has a channel to its machine.
+  public var screens: Int
   /// Browsers that are logged in at once; one more ends the oldest login.
   public var sessions: Int
   /// Bytes of the body of a request.
@@ -21,12 +23,13 @@ public struct ConsoleLimits: Sendable, Hashable {
 
   /// Limits; each has the default of the library.
   public init(
-    connections: Int = 256, streams: Int = 100, sessions: Int = 64, body: Int = 64 << 10,
-    headers: Int = 16 << 10, events: Int = 512, eventBytes: Int = 1 << 20, attempts: Int = 10,
-    login: Duration = .seconds(12 * 3600)
+    connections: Int = 256, streams: Int = 100, screens: Int = 16, sessions: Int = 64,
+    body: Int = 64 << 10, headers: Int = 16 << 10, events: Int = 512, eventBytes: Int = 1 << 20,
+    attempts: Int = 10, login: Duration = .seconds(12 * 3600)
   ) {
     self.connections = connections
     self.streams = streams
+    self.screens = screens
     self.sessions = sessions
     self.body = body
     self.headers = headers

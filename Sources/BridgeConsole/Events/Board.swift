@@ -7,14 +7,24 @@ final class Board: Sendable {
   fileprivate struct State {
     var ring: EventHistory
     var host: ConsoleState.Host?
+    /// Agents whose screen can be seen, as long as the host carries them.
+    var screens: Set<String> = []
     var links: [String: ConsoleState.Link] = [:]
     var problems: [Int: [ConsoleState.Problem]] = [:]
     var approvals: [String: [ConsoleState.Approval]] = [:]
     var outages: [ConsoleState.Outage] = []
     var beats = 0
-    var streams = 0
+    var readers: [Reader: Int] = [:]
     var missed = 0
     var isOver = false
+  }
+
+  /// What holds a connection open.
+  enum Reader: Hashable, Sendable {
+    /// The events of the page.
+    case stream
+    /// The screen of an agent.
+    case screen
   }
 
   /// Outages that are shown as a timeline.
@@ -75,18 +85,25 @@ final class Board: Sendable {
   /// The number of the last event.
   var last: UInt64 { state.withLock { $0.ring.last } }
 
-  /// Takes a place for a stream; false where all are taken.
-  func openStream() -> Bool {
-    state.withLock { state in
-      guard state.streams < limits.streams, !state.isOver else { return false }
-      state.streams += 1
+  /// How often a sign of life was due, and whether all streams are to end.
+  var pulse: (beats: Int, isOver: Bool) { state.withLock { ($0.beats, $0.isOver) } }
+
+  /// A place for a reader, until the value is let go; nil where all are taken.
+  func place(for kind: Reader) -> ReaderPlace? {
+    let limit = kind == .stream ? limits.streams : limits.screens
+    let isFree = state.withLock { state in
+      guard state.readers[kind, default: 0] < limit, !state.isOver else { return false }
+      state.readers[kind, default: 0] += 1
       return true
     }
+    return isFree ? ReaderPlace { [weak self] in self?.giveBack(kind) } : nil
   }
 
-  func closeStream() { state.withLock { $0.streams -= 1 } }
+  private func giveBack(_ kind: Reader) {
+    state.withLock { $0.readers[kind, default: 0] -= 1 }
+  }
 
-  var streams: Int { state.withLock { $0.streams } }
+  func count(of kind: Reader) -> Int { state.withLock { $0.readers[kind, default: 0] } }
   /// Events that readers did not get.
   var missed: Int { state.withLock { $0.missed } }
 
@@ -106,9 +123,27 @@ final class Board: Sendable {
 
   func show(_ host: ConsoleState.Host) {
     update("host") { state -> ConsoleState.Host? in
+      var host = host
+      for index in host.agents.indices {
+        host.agents[index].hasScreen = state.screens.contains(host.agents[index].name)
+      }
       guard state.host != host else { return nil }
+      let gone = Set(state.host?.agents.map(\.name) ?? []).subtracting(host.agents.map(\.name))
+      state.screens.subtract(gone)
       state.host = host
       return host
+    }
+  }
+
+  /// The screen of an agent can be seen.
+  func show(screenOf agent: String) {
+    update("host") { state -> ConsoleState.Host? in
+      state.screens.insert(agent)
+      guard let index = state.host?.agents.firstIndex(where: { $0.name == agent }),
+        state.host?.agents[index].hasScreen == false
+      else { return nil }
+      state.host?.agents[index].hasScreen = true
+      return state.host
     }
   }
 
@@ -183,6 +218,15 @@ extension Board.State {
   fileprivate var shownApprovals: [ConsoleState.Approval] {
     approvals.values.flatMap { $0 }.sorted { ($0.at, $0.number) < ($1.at, $1.number) }
   }
+}
+
+/// The place of a reader. It is given back also where the answer to it is never written.
+final class ReaderPlace: Sendable {
+  private let giveBack: @Sendable () -> Void
+
+  init(_ giveBack: @escaping @Sendable () -> Void) { self.giveBack = giveBack }
+
+  deinit { giveBack() }
 }
 
 /// JSON as this page writes it.

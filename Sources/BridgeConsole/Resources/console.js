@@ -368,7 +368,141 @@ function renderAgents() {
     const [tone, word] = agentWords[agent.state];
     show(item, agent.name, [tone, agent.waitsFor ? `${word} for ${agent.waitsFor}` : word], agent.since,
       agent.nextAt !== undefined ? next(agent.nextAt) : '', agent.problem ? agent.problem.message : '');
+    let button = item.querySelector('button');
+    if (!button && agent.hasScreen) {
+      button = actionButton('screen', 'Screen', 'small', `Screen of ${agent.name}`, () => openScreen(agent.name));
+      item.querySelector('.extra').after(button);
+    }
+    if (button) {
+      button.hidden = !agent.hasScreen;
+      button.disabled = !isLive();
+    }
   });
+  renderScreen();
+}
+
+// The screen of an agent.
+
+/** What is looked at: one agent at a time. */
+const screen = { agent: null, abort: null, frame: null, message: null, isLost: false };
+const plainColors = ['#2b2f36', '#e5656b', '#6fc26f', '#d9b65a', '#6c9fe8', '#c98ae0', '#5bc0c4', '#c9cdd3',
+  '#7d858f', '#ff8a8f', '#93e093', '#f2d57e', '#93bdff', '#e2b0f5', '#86e0e3', '#ffffff'];
+
+/** The first eight behind text: bright text is to be read on them. */
+const darkColors = ['#0c0e11', '#a12c33', '#2a6e30', '#76590f', '#2b5ca8', '#83459b', '#1b6b70', '#c9cdd3'];
+
+function color(word, plain) {
+  if (word.startsWith('#')) return word;
+  const number = Number(word);
+  if (number < 16) return plain[number] || plainColors[number];
+  if (number > 231) return `rgb(${Array(3).fill(8 + (number - 232) * 10)})`;
+  const part = (step) => (step ? 55 + step * 40 : 0);
+  const index = number - 16;
+  return `rgb(${[part(Math.floor(index / 36)), part(Math.floor(index / 6) % 6), part(index % 6)]})`;
+}
+
+function drawRun(run) {
+  const element = make('span', '', run.text);
+  const look = run.look || [];
+  const style = element.style;
+  let front = run.foreground ? color(run.foreground, plainColors) : null;
+  let back = run.background ? color(run.background, darkColors) : null;
+  if (look.includes('inverse')) [front, back] = [back || '#14171b', front || '#e4e6e9'];
+  if (front) style.color = front;
+  if (back) style.backgroundColor = back;
+  if (look.includes('bold')) style.fontWeight = 'bold';
+  if (look.includes('faint')) style.opacity = 0.7;
+  if (look.includes('italic')) style.fontStyle = 'italic';
+  const lines = [look.includes('underlined') && 'underline', look.includes('struck') && 'line-through'].filter(Boolean);
+  if (lines.length) style.textDecoration = lines.join(' ');
+  // Whatever font a character comes from, what follows it has its place.
+  style.width = `${run.columns}ch`;
+  return element;
+}
+
+function drawFrame(frame) {
+  const terminal = byID('terminal');
+  terminal.style.setProperty('--columns', frame.columns);
+  while (terminal.children.length > frame.rows) terminal.lastChild.remove();
+  while (terminal.children.length < frame.rows) terminal.append(make('div'));
+  for (const line of frame.lines) terminal.children[line.row].replaceChildren(...line.runs.map(drawRun));
+  const old = terminal.querySelector('.cell');
+  if (old) old.remove();
+  if (frame.cursor) {
+    const cell = make('span', 'cell');
+    cell.setAttribute('aria-hidden', 'true');
+    const cursor = make('span', 'cursor');
+    cursor.style.left = `${frame.cursor.column}ch`;
+    cell.append(cursor);
+    terminal.children[frame.cursor.row].prepend(cell);
+  }
+}
+
+function screenWords() {
+  const { frame } = screen;
+  if (screen.message) return `${screen.message}${frame ? ' This is how it was last.' : ''}`;
+  if (!isLive() || screen.isLost) return frame ? `Connection to the host lost: this is how it was at ${clockTime(frame.at)}.` : 'Connection to the host lost.';
+  if (!frame || frame.standing === 'opening') return 'Waits for the machine.';
+  if (frame.standing === 'interrupted') return `No link to the machine since ${clockTime(frame.at)}: this is how it was then.`;
+  return `Live, ${frame.columns} × ${frame.rows}. Nothing can be typed here.`;
+}
+
+function renderScreen() {
+  byID('screen').hidden = screen.agent === null;
+  if (screen.agent === null) return;
+  const words = screenWords();
+  say(byID('screen-state'), words);
+  byID('screen').classList.toggle('old', !words.startsWith('Live'));
+}
+
+const screenEvents = {
+  screen(value) {
+    screen.frame = value;
+    screen.isLost = false;
+    drawFrame(value);
+  },
+  over(value) { screen.message = value.message; },
+};
+
+async function followScreen(agent, abort) {
+  while (screen.abort === abort && !screen.message) {
+    try {
+      const response = await fetch(`/api/agents/${encodeURIComponent(agent)}/screen`, {
+        credentials: 'same-origin', signal: abort.signal, cache: 'no-store' });
+      if (response.ok) {
+        await readBlocks(response, (block) => {
+          if (screen.abort === abort && Object.hasOwn(screenEvents, block.name)) screenEvents[block.name](JSON.parse(block.data));
+        }, () => { if (screen.abort === abort) renderScreen(); return screen.abort === abort; });
+      } else if (response.status !== 401) {
+        const value = await response.json().catch(() => ({}));
+        if (response.status === 404) screen.message = value.error || 'It cannot be seen.';
+      }
+    } catch { /* It is lost. */ }
+    if (screen.abort !== abort || screen.message) break;
+    screen.isLost = true;
+    renderScreen();
+    await new Promise((resolve) => { setTimeout(resolve, 1000); });
+  }
+  if (screen.abort === abort) renderScreen();
+}
+
+function openScreen(agent) {
+  closeScreen();
+  const abort = new AbortController();
+  Object.assign(screen, { agent, abort, frame: null, message: null, isLost: false });
+  say(byID('screen-title'), `Screen of ${agent}`);
+  byID('terminal').setAttribute('aria-label', `Screen of ${agent}`);
+  renderScreen();
+  byID('screen').scrollIntoView({ block: 'nearest' });
+  byID('screen-title').focus();
+  followScreen(agent, abort);
+}
+
+function closeScreen() {
+  if (screen.abort) screen.abort.abort();
+  Object.assign(screen, { agent: null, abort: null, frame: null, message: null });
+  byID('terminal').replaceChildren();
+  renderScreen();
 }
 
 function renderOutages() {
@@ -498,19 +632,37 @@ const events = {
   loggedOut() { showLogin('The login is over.'); },
 };
 
-function take(block) {
-  let name = 'message';
-  const data = [];
-  let id = null;
+function parse(block) {
+  const event = { name: 'message', data: '', id: null };
   for (const line of block.split('\n')) {
     const [, field, value] = line.match(/^([^:]*):? ?(.*)$/);
-    if (field === 'event') name = value;
-    else if (field === 'data') data.push(value);
-    else if (field === 'id') id = value;
+    if (field === 'event') event.name = value;
+    else if (field === 'data') event.data = value;
+    else if (field === 'id') event.id = value;
   }
-  if (!data.length || !Object.hasOwn(events, name)) return;
+  return event;
+}
+
+/** Hands over the events of a response that have data, and calls `after` behind what came together; it says whether to go on. */
+async function readBlocks(response, take, after) {
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = '';
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) return;
+    rest += value;
+    const blocks = rest.split('\n\n');
+    rest = blocks.pop();
+    for (const block of blocks.map(parse)) if (block.data) take(block);
+    if (!after()) break;
+  }
+  await reader.cancel();
+}
+
+function take({ name, data, id }) {
+  if (!Object.hasOwn(events, name)) return;
   if (name !== 'state' && name !== 'missed' && name !== 'loggedOut' && !state) return;
-  events[name](JSON.parse(data.join('\n')));
+  events[name](JSON.parse(data));
   if (id !== null) stream.lastID = id;
 }
 
@@ -530,24 +682,16 @@ async function readStream() {
     announce(value.error || '');
     return;
   }
-  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-  let rest = '';
-  while (stream.status !== 'off') {
-    const { value, done } = await reader.read();
-    if (done) return;
+  await readBlocks(response, take, () => {
     stream.heard = Date.now();
-    rest += value;
-    const blocks = rest.split('\n\n');
-    rest = blocks.pop();
-    for (const block of blocks) take(block);
-    if (stream.status === 'off') break;
+    if (stream.status === 'off') return false;
     if (state && stream.status !== 'on') {
       if (stream.since) announce('Connection to the host is back');
       Object.assign(stream, { status: 'on', since: null, tries: 0 });
     }
     render();
-  }
-  await reader.cancel();
+    return true;
+  });
 }
 
 let wake = null;
@@ -601,6 +745,7 @@ function showLogin(problem) {
   if (stream.abort) stream.abort.abort();
   if (wake) wake();
   results.clear();
+  closeScreen();
   for (const list of document.querySelectorAll('main ul')) list.replaceChildren();
   for (const name of ['host', 'summary', 'announcer']) say(byID(name), '');
   document.title = 'Agent host';
@@ -642,6 +787,14 @@ document.addEventListener('DOMContentLoaded', () => {
   byID('logout').addEventListener('click', async () => {
     await post('/logout', {}).catch(() => null);
     showLogin('Logged out.');
+  });
+  byID('screen-close').addEventListener('click', () => {
+    const { agent } = screen;
+    closeScreen();
+    // Back to where it was opened.
+    for (const item of byID('agents').children) {
+      if (item.dataset.key === agent && item.querySelector('button')) item.querySelector('button').focus();
+    }
   });
   document.addEventListener('visibilitychange', comeBack);
   window.addEventListener('online', comeBack);

@@ -4,8 +4,14 @@ import FoundationEssentials
 import Hummingbird
 import NIOCore
 
+/// Server-sent events for one browser.
+protocol ServedEvents: Sendable {
+  /// Writes until the browser is gone, or there is no more to say.
+  @concurrent func write(to writer: inout any ResponseBodyWriter) async throws
+}
+
 /// The events for one browser, in the form of server-sent events.
-struct BrowserStream: Sendable {
+struct BrowserStream: ServedEvents {
   let board: Board
   let sessions: Sessions
   let visitor: Visitor

@@ -5,7 +5,7 @@ import Hummingbird
 enum ConsoleRoute: CaseIterable, Sendable {
   case page, script, style, health
   case logIn, logOut
-  case state, events, outages, decide, choose
+  case state, events, outages, screen, decide, choose
   case metrics, description
 
   /// Who may use it.
@@ -19,7 +19,9 @@ enum ConsoleRoute: CaseIterable, Sendable {
   var isPost: Bool {
     switch self {
     case .logIn, .logOut, .decide, .choose: true
-    case .page, .script, .style, .health, .state, .events, .outages, .metrics, .description: false
+    case .page, .script, .style, .health, .state, .events, .outages, .screen, .metrics,
+      .description:
+      false
     }
   }
 
@@ -35,6 +37,7 @@ enum ConsoleRoute: CaseIterable, Sendable {
     case .state: "/api/state"
     case .events: "/api/events"
     case .outages: "/api/outages"
+    case .screen: "/api/agents/{agent}/screen"
     case .decide: "/api/approvals/{agent}/{number}/decide"
     case .choose: "/api/problems/{id}/choose"
     case .metrics: "/metrics"
@@ -45,7 +48,7 @@ enum ConsoleRoute: CaseIterable, Sendable {
   var audience: Audience {
     switch self {
     case .page, .script, .style, .health, .logIn: .all
-    case .logOut, .state, .events, .outages, .metrics, .description: .readers
+    case .logOut, .state, .events, .outages, .screen, .metrics, .description: .readers
     case .decide, .choose: .writers
     }
   }

@@ -67,7 +67,7 @@ struct ConsoleRoutes: Sendable {
     case .description: return Answers.data(PackageResources.openapi_json, "application/json")
     case .health: return await health()
     case .logIn: return try await logIn(request, context)
-    case .logOut, .state, .events, .outages, .decide, .choose, .metrics:
+    case .logOut, .state, .events, .outages, .screen, .decide, .choose, .metrics:
       guard let visitor = context.visitor else { throw RequestRefusal(401, "Log in first.") }
       return try await answer(route, request, context, visitor)
     }
@@ -81,6 +81,7 @@ struct ConsoleRoutes: Sendable {
     case .state: return Answers.json(console.board.snapshot(for: visitor, at: console.now()))
     case .events: return try events(request, visitor)
     case .outages: return try await outages(request)
+    case .screen: return try screen(request, context, visitor)
     case .decide: return try await decide(request, context, visitor)
     case .choose: return try await choose(request, context)
     case .metrics: return await metrics(visitor)
@@ -103,7 +104,7 @@ struct ConsoleRoutes: Sendable {
   }
 
   private func events(_ request: Request, _ visitor: Visitor) throws -> Response {
-    guard console.board.openStream() else {
+    guard let place = console.board.place(for: .stream) else {
       throw RequestRefusal(
         503, "Too many pages are open: close one, and load this one again.", retryAfter: 10)
     }
@@ -111,11 +112,30 @@ struct ConsoleRoutes: Sendable {
     let stream = BrowserStream(
       board: console.board, sessions: console.sessions, visitor: visitor, lastID: lastID,
       now: console.now)
-    let board = console.board
-    return Response(
+    return answer(request, with: stream, place)
+  }
+
+  private func screen(
+    _ request: Request, _ context: ConsoleContext, _ visitor: Visitor
+  ) throws -> Response {
+    guard let agent = context.parameters.get("agent")?.removingPercentEncoding,
+      let screen = console.screen(of: agent)
+    else { throw RequestRefusal(404, "There is no screen of such an agent here now.") }
+    guard let place = console.board.place(for: .screen) else {
+      throw RequestRefusal(503, "Too many screens are open: close one.", retryAfter: 10)
+    }
+    let stream = ScreenStream(
+      screen, console.board, console.sessions, visitor, now: console.now)
+    return answer(request, with: stream, place)
+  }
+
+  private func answer(
+    _ request: Request, with stream: some ServedEvents, _ place: ReaderPlace
+  ) -> Response {
+    Response(
       status: .ok, headers: [.contentType: "text/event-stream"],
       body: ResponseBody { writer in
-        defer { board.closeStream() }
+        defer { withExtendedLifetime(place) {} }
         // A browser that is gone is noticed here, not by the next event.
         try await request.body.consumeWithCancellationOnInboundClose { _ in
           try await stream.write(to: &writer)
@@ -144,7 +164,7 @@ struct ConsoleRoutes: Sendable {
   private func metrics(_ visitor: Visitor) async -> Response {
     let text = MetricsText(
       console.board.snapshot(for: visitor, at: console.now()), await console.host.snapshot(),
-      streams: console.board.streams, missed: console.board.missed,
+      streams: console.board.count(of: .stream), missed: console.board.missed,
       refused: console.sessions.refused
     ).text
     return Answers.data(Array(text.utf8), "text/plain; version=0.0.4; charset=utf-8")

@@ -23,6 +23,8 @@ struct ConsoleState: Sendable, Codable, Equatable {
     /// `running`, `waiting`, `pausing` or `ending`.
     var state: String
     var since: Int64
+    /// Whether its screen can be seen.
+    var hasScreen = false
     /// The machine that its session waits for.
     var waitsFor: String?
     /// When its work begins again.

@@ -1,5 +1,6 @@
 import BridgeErrors
 import BridgeFaults
+import BridgeSessionProtocol
 import BridgeStore
 import BridgeSupervision
 import BridgeTestKit
@@ -201,24 +202,74 @@ struct BrowserTests {
       let (allow, refuse) = (
         "Allow: <img src=x onerror=alert(1)>", "Refuse: <img src=x onerror=alert(1)>"
       )
-      // The second one does not see the first answer before it clicks.
-      let _: Bool = try await ben.value("(() => { render = () => {}; return true })()")
+      // Neither sees the other's answer before it clicks.
+      for browser in [ada, ben] {
+        let _: Bool = try await browser.value(
+          "(() => { window.drawn = render; render = () => {}; return true })()")
+      }
       async let first: Void = ada.click(allow)
       async let second: Void = ben.click(refuse)
       _ = try await (first, second)
       try await eventually { await approvals.pending.isEmpty }
-      let _: Bool = try await ben.value("(() => { location.reload(); return true })()")
+      for browser in [ada, ben] {
+        let _: Bool = try await browser.value(
+          "(() => { render = window.drawn; render(); return true })()")
+      }
       let decision = try #require(await approvals.records.first?.decision)
       for (browser, name) in [(ada, "ada"), (ben, "ben")] {
-        let isWinner = decision.by == name && name == "ada"
         try await browser.waits(
-          for: isWinner
+          for: decision.by == name
             ? "Decided: \(decision.name)"
             : "Already decided: \(decision.name) (\(decision.by))", in: "#approvals .result")
       }
       #expect(try await ada.value("document.querySelectorAll('img').length", as: Int.self) == 0)
       await ada.close()
       await ben.close()
+    }
+  }
+
+  /// A program that fills its terminal, and a link that breaks under it.
+  @Test func theScreenOfAnAgentIsSeenLive() async throws {
+    let draws = """
+      stty -echo; printf '\\033[2J\\033[1;44;97m Claude 日本 \\033[m\\r\\n'
+      printf '\\033[38;5;208m❯\\033[m <b>x</b>'; read x
+      """
+    let size = WindowSize(columns: 60, rows: 12)
+    try await with(ConsoleWorld()) { page, driver in
+      try await AgentWorld.with(page, agent: "painter", running: draws, on: size) { world in
+        let browser = try await open(page, page.viewer, driver)
+        try await browser.waits(for: "Screen", in: "#agents button")
+        try await browser.click("Screen of painter")
+        try await browser.waits(for: "Claude 日本", in: "#terminal")
+        try await browser.waits(for: "Live, 60 × 12", in: "#screen-state")
+        #expect(try await browser.text("#terminal").contains("<b>x</b>"))
+        let color = "getComputedStyle(document.querySelector('#terminal span')).backgroundColor"
+        #expect(try await browser.value(color, as: String.self) == "rgb(43, 92, 168)")
+        // Each cell has its place, whatever font a character comes from.
+        let left = """
+          (() => { const line = document.querySelector('#terminal > div');
+            const [first] = line.children; const last = line.lastChild.getBoundingClientRect();
+            const cell = first.getBoundingClientRect().width / 8;
+            return Math.round((last.right - first.getBoundingClientRect().left) / cell) })()
+          """
+        #expect(try await browser.value(left, as: Int.self) == 13)
+        for (width, isDark) in [(360, false), (1440, true)] {
+          let name = "screen-\(width)"
+          try keep(await browser.picture(width: width, isDark: isDark), name)
+          try await check(browser, name)
+        }
+        try await world.cut()
+        try await browser.waits(for: "No link to the machine since", in: "#screen-state")
+        try await browser.waits(for: "Claude 日本", in: "#terminal")
+        try await world.heal()
+        try await browser.waits(for: "Live", in: "#screen-state")
+        await world.endAll()
+        try await browser.waits(for: "The session is over.", in: "#screen-state")
+        try await browser.click("Close the screen")
+        #expect(try await browser.text("#screen") == "")
+        #expect(try await browser.log() == [])
+        await browser.close()
+      }
     }
   }
 

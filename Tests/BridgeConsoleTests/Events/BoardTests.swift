@@ -88,12 +88,19 @@ import Testing
       Issue.record("no end")
       return
     }
-    #expect(!board.openStream())
+    #expect(board.place(for: .stream) == nil)
   }
 
-  @Test func streamsAreBounded() {
-    #expect([board.openStream(), board.openStream(), board.openStream()] == [true, true, false])
-    board.closeStream()
-    #expect(board.openStream() && board.streams == 2)
+  @Test func streamsAreBounded() throws {
+    let first = try #require(board.place(for: .stream))
+    var second = board.place(for: .stream)
+    #expect(second != nil && board.place(for: .stream) == nil)
+    // Screens have places of their own.
+    #expect(board.place(for: .screen) != nil)
+    second = nil
+    #expect(board.count(of: .stream) == 1)
+    second = board.place(for: .stream)
+    #expect(second != nil && board.count(of: .stream) == 2)
+    withExtendedLifetime((first, second)) {}
   }
 }

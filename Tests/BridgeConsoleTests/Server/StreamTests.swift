@@ -86,13 +86,13 @@ import Testing
     try await withWorld(ConsoleWorld(ConsoleLimits(streams: 1))) { world in
       let field = world.bearer(world.viewer)
       let run = try world.stream([field])
-      try await eventually { world.console.board.streams == 1 }
+      try await eventually { world.console.board.count(of: .stream) == 1 }
       let reply = try await world.get("/api/events", [field])
       #expect(reply.status == 503 && reply.headers["retry-after"] == "10")
       #expect(reply.body.contains("Too many pages are open"))
       await run.stop()
       // The browser is gone, and that is noticed without an event.
-      try await eventually { world.console.board.streams == 0 }
+      try await eventually { world.console.board.count(of: .stream) == 0 }
     }
   }
 

@@ -97,9 +97,11 @@ final class ConsoleWorld: Sendable {
   }
 
   /// A stream of events.
-  func stream(_ fields: [String], _ options: [String] = []) throws -> CurlRun {
+  func stream(
+    _ fields: [String], _ options: [String] = [], at path: String = "/api/events"
+  ) throws -> CurlRun {
     try CurlRun(
-      ["--silent", "-N"] + options + fields.flatMap { ["-H", $0] } + [origin + "/api/events"])
+      ["--silent", "-N"] + options + fields.flatMap { ["-H", $0] } + [origin + path])
   }
 
   static func text(_ token: ConsoleToken) -> String {
