@@ -2,10 +2,11 @@
 /// underlined until it has; after the predictive echo of mosh (Winstein and Balakrishnan, "Mosh: An
 /// Interactive Remote Shell for Mobile Clients", USENIX ATC 2012).
 ///
-/// Nothing is shown before an echo was seen: in each line the first key waits for the far side, and
-/// what is echoed is compared with all keys before it that were not, so that no password shows, nor
-/// the commands of an editor. What is shown never leaves the row of the cursor, is drawn from
-/// there, and is taken back before output is written.
+/// Nothing is shown before an echo was seen: in each line, and after a pause in one that is not
+/// edited by a shell, the first key waits for the far side. What is echoed is compared with all
+/// keys before it that were not, so that no password shows, nor the commands of an editor. What is
+/// shown never leaves the row of the cursor, is drawn from there, and is taken back before output
+/// is written.
 public struct PredictiveEcho: Sendable {
   private enum Phase {
     /// An echo is waited for, and nothing is shown.
@@ -29,6 +30,9 @@ public struct PredictiveEcho: Sendable {
 
   /// So many bytes at once were not typed.
   private static let mostTyped = 64
+  /// After so long without a key a program may have switched the echo off, and print nothing: the
+  /// letters before it were typed ahead.
+  private static let pause = Duration.seconds(1)
 
   private var screen: TerminalScreen
   private var phase = Phase.watching
@@ -36,6 +40,8 @@ public struct PredictiveEcho: Sendable {
   private var awaited = AwaitedKeys()
   private var parser = TypedKeyParser()
   private var last: ScreenPlace?
+  /// When the last key was typed.
+  private var lastTyped = Duration.zero
   /// How long echoes have taken lately.
   private var echoTime: EchoTime
   /// Whether the row and the column of the terminal's cursor are those of `screen`.
@@ -145,6 +151,12 @@ public struct PredictiveEcho: Sendable {
   // MARK: Keys
 
   private mutating func add(_ key: TypedKey) {
+    defer { lastTyped = key.time }
+    if case .showing(let line) = phase, line.edits.isEmpty, !isEdited,
+      key.time - lastTyped > Self.pause
+    {
+      phase = .watching
+    }
     if case .showing(var line) = phase {
       if let last, line.append(key, at: last) {
         phase = .showing(line)
@@ -213,6 +225,9 @@ public struct PredictiveEcho: Sendable {
       && !screen.modeValue(2026, initial: false)
   }
 
+  /// Whether a shell edits the line: it has pastes marked, and nothing else does that prompts.
+  private var isEdited: Bool { screen.modeValue(2004, initial: false) }
+
   /// Whether what is written goes to the cell of the cursor, as it is, in a row that is known.
   private var isUsable: Bool {
     isPlaced && (screen.isAlternateScreen || screen.rowRelation.isKnown)
@@ -230,14 +245,12 @@ public struct PredictiveEcho: Sendable {
       if !awaited.isEmpty { phase = .masked }
       return
     }
-    // A shell that edits its lines has pastes marked there, and nothing else does that prompts.
-    let isEditor = screen.modeValue(2004, initial: false)
     guard let echo = awaited.take(text, typedBy: now - leastEcho) else {
-      if !isEditor, !awaited.isEmpty, !awaited.mayBeEarly { phase = .masked }
+      if !isEdited, !awaited.isEmpty, !awaited.mayBeEarly { phase = .masked }
       return
     }
     if now - echo.key.time < leastEcho { roundTrip = now - echo.key.time }
-    guard echo.isSure, isEditor || text.count > 1 || echo.follows else { return }
+    guard echo.isSure, isEdited || text.count > 1 || echo.follows else { return }
     // One that came much later may be of another key: what is not echoed would stay as long.
     if now - echo.key.time <= echoTime.limit * 2 { record([echo.key], at: now) }
     var line = EchoedLine(from: last, to: place)

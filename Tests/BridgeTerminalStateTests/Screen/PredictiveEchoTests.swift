@@ -187,6 +187,30 @@ import Testing
     #expect(terminal.row == "$ ls")
   }
 
+  /// `sleep 4; read -s X`: what is typed ahead is echoed, and what comes after the pause is not.
+  @Test func aPasswordBehindLettersThatWereTypedAheadIsNotShown() {
+    var terminal = Terminal()
+    terminal.print("\r\n")
+    terminal.type("s")
+    terminal.print("s")
+    terminal.type("e")
+    terminal.print("e")
+    terminal.type("c")
+    #expect(terminal.row == "sec", "the line shows what is typed")
+    terminal.print("c")
+    terminal.wait(milliseconds: 3000)
+    for key in "ret" {
+      terminal.type(String(key))
+      terminal.wait(milliseconds: 50)
+      #expect(terminal.row == "sec")
+    }
+    // A shell that edits its lines echoes them all.
+    var shell = shell()
+    shell.wait(milliseconds: 3000)
+    shell.type("s")
+    #expect(shell.row == "$ ls")
+  }
+
   /// The keys of a password have no echo, and one of them comes again.
   @Test func whatWasTypedBeforeDoesNotKeepWhatIsNotEchoed() {
     var terminal = Terminal(prompt: "$ ")
