@@ -59,11 +59,16 @@ public enum HostProgram {
   private static func inspect(_ verb: String, _ options: Options) -> UInt8 {
     let answer = Answer(marker: options.marker)
     let roots: [StateRoot]
+    let hidden = StateRoot.hidden
     do throws(RootError) {
       roots = try StateRoot.open(creates: verb == "start")
       answer.begin(at: StateRoot.places(of: options.session, in: roots))
     } catch {
       answer.begin()
+      if let hidden {
+        let isOfAll = options.session == nil && verb != "start"
+        return answer.decline(isOfAll ? .outcomeUnknown : .directory, hidden)
+      }
       if verb == "list" || (verb == "forget" && options.session == nil),
         case .unsuitable = error
       {
@@ -74,7 +79,11 @@ public enum HostProgram {
       }
       return answer.decline(.directory, error.text)
     }
-    if verb == "start" { return start(answer, roots, attaches: options.attaches) }
+    if verb == "start" { return start(answer, roots, hidden, attaches: options.attaches) }
+    if let hidden {
+      guard let session = options.session else { return answer.decline(.outcomeUnknown, hidden) }
+      if SessionFiles(session, in: roots) == nil { return answer.decline(.directory, hidden) }
+    }
     if verb == "list" { return Inspection(answer: answer, roots: roots).list() }
     if verb == "forget" { return Inspection(answer: answer, roots: roots).forget(options.session) }
     guard let session = options.session else {
@@ -95,8 +104,10 @@ public enum HostProgram {
     }
   }
 
-  private static func start(_ answer: Answer, _ roots: [StateRoot], attaches: Bool) -> UInt8 {
-    let (session, status) = StartVerb(answer: answer, roots: roots).run()
+  private static func start(
+    _ answer: Answer, _ roots: [StateRoot], _ hidden: String?, attaches: Bool
+  ) -> UInt8 {
+    let (session, status) = StartVerb(answer: answer, roots: roots, hidden: hidden).run()
     guard let session, attaches else { return status }
     return AttachVerb(answer: answer, roots: roots, followsStart: true).run(session)
   }

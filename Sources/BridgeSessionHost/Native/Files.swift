@@ -154,6 +154,16 @@ struct Directory {
     return FileInfo(status)
   }
 
+  /// Whether names in it can be looked up.
+  var canBeSearched: Bool { unsafe faccessat(number, ".", X_OK, AT_EACCESS) == 0 }
+
+  /// What is at `path`; nil where nothing is.
+  static func info(at path: String) -> FileInfo? {
+    var status = stat()
+    guard unsafe stat(path, &status) == 0 else { return nil }
+    return FileInfo(status)
+  }
+
   /// Which file has a name (its inode).
   func number(of name: String) -> UInt64? { info(of: name)?.number }
 

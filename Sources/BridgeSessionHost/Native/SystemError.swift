@@ -21,6 +21,8 @@ struct SystemError: Error, Equatable {
   /// A wait was over before the other side answered.
   var isTimeout: Bool { code == EAGAIN }
   var exists: Bool { code == EEXIST || code == ENOTEMPTY }
+  /// It is there, or may be, and lets this user not in.
+  var isDenied: Bool { code == EACCES || code == EPERM }
   /// The file system cannot hold what is needed, or has no locks or no sockets; another one may.
   var isUnsuitablePlace: Bool {
     [

@@ -4,12 +4,14 @@ import BridgeSessionProtocol
 enum RootError: Error, Equatable {
   /// It cannot hold files; another place may.
   case unsuitable(String)
+  /// It is this user's, and cannot be looked into now; another place may hold new sessions.
+  case hidden(String)
   /// It is there and not safe to use.
   case refused(String)
 
   var text: String {
     switch self {
-    case .unsuitable(let text), .refused(let text): text
+    case .unsuitable(let text), .hidden(let text), .refused(let text): text
     }
   }
 }
@@ -42,12 +44,26 @@ struct StateRoot {
       } catch {
         // Once there is a directory for new sessions, another is no reason to refuse.
         guard roots.isEmpty else { continue }
-        guard case .unsuitable(let text) = error else { throw error }
-        reasons.append(text)
+        if case .refused = error { throw error }
+        reasons.append(error.text)
       }
     }
     if roots.isEmpty { throw .unsuitable(reasons.joined(separator: "; ")) }
     return roots
+  }
+
+  /// Why sessions may be where they cannot be seen now: a directory of this user's lets nothing be
+  /// read, by its mode or as the home directory of a user whose ticket has expired. nil where all
+  /// can be.
+  static var hidden: String? {
+    for place in locations {
+      do throws(RootError) {
+        _ = try StateRoot(place, creates: false)
+      } catch {
+        if case .hidden(let text) = error { return "sessions may be in it: \(text)" }
+      }
+    }
+    return nil
   }
 
   /// The last place to keep a session, made where it is missing; nil where it cannot be used.
@@ -71,10 +87,12 @@ struct StateRoot {
 
   private init(_ place: Place, creates: Bool) throws(RootError) {
     var path = place.base
+    var around: Directory?
     do throws(SystemError) {
       var current = try Directory(place.base, follows: true)
       for (index, name) in place.names.enumerated() {
         path += "/\(name)"
+        around = current
         let mustBePrivate = index >= place.names.count - 2
         current = try Self.enter(name, in: current, creates: creates, follows: !mustBePrivate)
         let info = try current.descriptor.info()
@@ -87,8 +105,19 @@ struct StateRoot {
       let text = error.code == 0 ? error.call : error.text
       if error.code == 0 || error.isSymbolicLink { throw .refused("\(path): \(text)") }
       guard error.isUnsuitablePlace else { throw .refused("\(path): \(text)") }
-      throw .unsuitable("\(path): \(text)")
+      let owner = Self.owner(of: path, in: around)
+      throw error.isDenied && owner == Programs.user
+        ? .hidden("\(path): \(text)") : .unsuitable("\(path): \(text)")
     }
+  }
+
+  /// Who owns the directory that was not entered, or the one around it where that lets nothing be
+  /// looked up; nil where it is not there.
+  private static func owner(of path: String, in around: Directory?) -> UInt32? {
+    guard let around else { return Directory.info(at: path)?.user }
+    let name = path.split(separator: "/").last.map(String.init) ?? ""
+    if let info = around.info(of: name) { return info.user }
+    return around.canBeSearched ? nil : (try? around.descriptor.info())?.user
   }
 
   /// The ids of directories, first of that which holds `session`.

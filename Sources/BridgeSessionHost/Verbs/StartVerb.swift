@@ -6,6 +6,8 @@ struct StartVerb {
   let answer: Answer
   /// An id is looked for in all of them before it is claimed in the first.
   let roots: [StateRoot]
+  /// Why sessions may be where they cannot be seen now; nil where they are not.
+  let hidden: String?
 
   private enum Claim {
     /// This process holds the lock of a session that was never started.
@@ -69,6 +71,10 @@ struct StartVerb {
   // MARK: Claiming
 
   private func claim(_ spec: SessionSpec) -> Claim {
+    // One of its name may run there.
+    if spec.isOnlyOfItsName, spec.name != nil, let hidden {
+      return .declined(.outcomeUnknown, hidden)
+    }
     let names: Descriptor?
     do throws(SystemError) {
       names = try holdNames(for: spec)
