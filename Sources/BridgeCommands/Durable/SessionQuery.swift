@@ -69,6 +69,7 @@ final class SessionQuery: LinkWork {
   private let body: Body
   private let found = OnceValue<SessionID>()
   private let unheard = UnheardLinks()
+  private let place = StartPlace()
 
   init(_ context: RunContext, _ body: Body) {
     self.context = context
@@ -103,7 +104,8 @@ final class SessionQuery: LinkWork {
     context.expectHost(of: connection, unheard)
     let scope = Scope(
       context: context, connection: connection,
-      sessions: SessionHost(connection, host: context.settings.givenHost, unheard: unheard),
+      sessions: SessionHost(
+        connection, host: context.settings.givenHost, unheard: unheard, place: place),
       found: found, unheard: unheard)
     do throws(AppError) {
       let ending = try await body.ask(scope)

@@ -12,6 +12,8 @@ public struct SessionHost: Sendable {
   private let unheard: UnheardLinks
   /// How long the host may be silent before it answers, in milliseconds.
   private let silence: Milliseconds
+  /// Where the host that answered first keeps sessions.
+  private let place: StartPlace
 
   /// The sessions behind `source`.
   ///
@@ -24,10 +26,14 @@ public struct SessionHost: Sendable {
 
   /// The sessions behind one of the links of a run, to a host that may be silent for `answerLimit`
   /// before it answers; those that are started have the agent of the client with the token `agent`.
+  ///
+  /// - Parameter place: the same for all links of a run: under one name several hosts may answer.
   package init(
     _ source: any ByteChannelSource, host: String, program: String? = nil,
-    agent: Identifier? = nil, unheard: UnheardLinks, answerLimit: Duration = .seconds(30)
+    agent: Identifier? = nil, unheard: UnheardLinks, place: StartPlace = StartPlace(),
+    answerLimit: Duration = .seconds(30)
   ) {
+    self.place = place
     silence = Milliseconds(max(0, answerLimit / .milliseconds(1)))
     self.source = source
     self.host = host
@@ -82,7 +88,7 @@ public struct SessionHost: Sendable {
   ) async throws(AppError) -> HostExchange {
     let command = HostCommand(verb, program: program, agent: verb == .start ? agent : nil)
     return try await HostExchange(
-      verb, command, source, host, unheard, silence: silence, opening)
+      verb, command, source, host, unheard, place, silence: silence, opening)
   }
 
   private var unanswered: AppError {
@@ -242,6 +248,7 @@ private actor HostExchange {
   private let host: String
   private var answer: AnswerReader
   private let unheard: UnheardLinks
+  private let place: StartPlace
   private let watch: AnswerWatch
   private let watching: Task<Void, Never>
   private var waiting: Task<Void, Never>?
@@ -273,9 +280,10 @@ private actor HostExchange {
 
   init(
     _ verb: HostCommand.Verb, _ command: HostCommand, _ source: any ByteChannelSource,
-    _ host: String, _ unheard: UnheardLinks, silence: Milliseconds, _ opening: Opening? = nil
+    _ host: String, _ unheard: UnheardLinks, _ place: StartPlace, silence: Milliseconds,
+    _ opening: Opening? = nil
   ) async throws(AppError) {
-    (self.verb, self.command) = (verb, command)
+    (self.verb, self.command, self.place) = (verb, command, place)
     (self.host, self.phase, self.unheard) = (host, .silent(opening), unheard)
     switch verb {
     case .list, .rename, .forget, .read, .files, .agent, .version: isWhole = true
@@ -345,6 +353,7 @@ private actor HostExchange {
     stopWaiting()
     guard case .silent(let opening) = phase else { return }
     phase = .begun(nil)
+    place.see(answer.places)
     switch verb {
     // A host that has answered all may be gone already.
     case .wait, .read(_, _, follows: true): try? await channel.write([HostAnswer.takes])
@@ -425,6 +434,10 @@ private actor HostExchange {
     _ frame: Frame, _ session: SessionID?
   ) throws(AppError) -> Frame {
     guard case .refused(let refusal) = frame else { return frame }
+    // It was there over the link before.
+    if refusal.code == .unknownSession, !place.isAmong(answer.places) {
+      throw SessionFailure.otherPlace(host: host)
+    }
     if case .begun(let start?) = phase {
       start.place.decline(couldHaveStarted: start.couldHaveStarted)
     }

@@ -28,6 +28,11 @@ package final class StartPlace: Sendable {
     }
   }
 
+  /// Records where a host keeps sessions that has answered.
+  package func see(_ places: [Identifier]) {
+    state.withLock { if $0.known == nil { $0.known = places.first } }
+  }
+
   /// Records that the host declined to start it, or that another program is to be started.
   package func decline(couldHaveStarted: Bool) {
     state.withLock { $0.mayHaveStarted = couldHaveStarted }
