@@ -13,7 +13,7 @@ extension ConnectSettings {
     let name = hop.givenHost == hop.endpoint.host ? "" : "\(hop.givenHost) "
     let address = name.isEmpty ? "\(hop.endpoint)" : "(\(hop.endpoint))"
     return CommandFailure.JumpHost(
-      login: "\(hop.user)@\(hop.givenHost)",
+      login: SSHWords.Login(user: hop.user, host: hop.endpoint.host),
       words: "jump host\(place) on the way to \(host.givenHost) failed: \(name)\(address).")
   }
 }

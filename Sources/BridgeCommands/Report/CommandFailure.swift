@@ -4,12 +4,12 @@ package import BridgeErrors
 package struct CommandFailure: Error, Equatable {
   /// The host on the way that a failure is about.
   package struct JumpHost: Sendable, Equatable {
-    /// Who logs in where: `user@host`, as the user named it.
-    package var login: String
+    /// Who logs in where, as ssh says it.
+    package var login: SSHWords.Login
     /// A sentence with its place on the way.
     package var words: String
 
-    package init(login: String, words: String) {
+    package init(login: SSHWords.Login, words: String) {
       self.login = login
       self.words = words
     }

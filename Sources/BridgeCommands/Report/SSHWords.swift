@@ -21,8 +21,9 @@ package enum SSHWords {
     let cause = cause(failure)
     guard var context = failure.context else { return [cause] }
     // A host on the way has an account of its own.
-    if failure.jumpHost == nil, let login { context.host = login.host }
-    let login = failure.jumpHost?.login ?? login.map { "\($0.user)@\($0.host)" }
+    let who = failure.jumpHost?.login ?? login
+    if let who { context.host = who.host }
+    let login = who.map { "\($0.user)@\($0.host)" }
     switch context.kind {
     case .hostKeyUnknown, .hostKeyChanged, .hostKeyRevoked, .hostKeyNewType:
       return [cause, "Host key verification failed."]
@@ -33,6 +34,13 @@ package enum SSHWords {
     case .unreachable:
       guard let text = context.native?.text, !text.isEmpty else { return [cause] }
       return ["\(dial(context)): \(PeerText.escaped(text, limit: 256))"]
+    // sshd's MaxAuthTries ends a login in the middle.
+    case .authenticationRefused where context.disconnectReason == 2:
+      let port = context.port.map { " port \($0)" } ?? ""
+      return [
+        "Received disconnect from \(context.address ?? context.host)\(port):2: "
+          + "Too many authentication failures"
+      ]
     case .authenticationRefused:
       guard case .sshAuthenticationFailed(let method) = failure.error else { return [cause] }
       // As ssh has it, those of the server, whatever was tried.

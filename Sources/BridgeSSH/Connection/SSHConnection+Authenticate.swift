@@ -70,14 +70,16 @@ extension SSHConnection {
       }
     }
     if login.refusedMethod == nil, let unusable { throw unusable }
-    let wasNothingOffered = login.refusedMethod == nil && login.admission == nil
+    let wasRefused = login.refusedMethod != nil
+    let wasAdmitted = login.admission != nil
     login.end(methods: methods.map { PeerText.escaped($0.joined(separator: ",")) })
     var others = unusable.map { "; not offered: \($0.reasonNotOffered)" } ?? ""
     if login.hasRefusedRSA { others += Self.olderServers }
     throw failure(
       code: .authenticationFailed,
-      text: wasNothingOffered
-        ? SSHFailure.nothingOffered : "no credential was accepted\(others)",
+      text: wasRefused
+        ? "no credential was accepted\(others)"
+        : wasAdmitted ? SSHFailure.nothingMoreOffered : SSHFailure.nothingOffered,
       phase: .authenticate)
   }
 

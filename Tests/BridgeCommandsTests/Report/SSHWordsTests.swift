@@ -58,9 +58,27 @@ import Testing
     var failure = CommandFailure(
       error: .sshAuthenticationFailed(method: "publickey"),
       context: FailureContext(kind: .authenticationRefused, phase: .authenticate, host: "hop"))
-    failure.jumpHost = .init(login: "you@hop", words: "It failed.")
+    let hop = SSHWords.Login(user: "you", host: "hop.example")
+    failure.jumpHost = .init(login: hop, words: "It failed.")
     #expect(
-      SSHWords.lines(failure, login: login) == ["you@hop: Permission denied (publickey)."])
+      SSHWords.lines(failure, login: login) == ["you@hop.example: Permission denied (publickey)."])
+    failure.context?.kind = .nameUnknown
+    #expect(
+      SSHWords.lines(failure, login: login) == [
+        "ssh: Could not resolve hostname hop.example: Name or service not known"
+      ])
+  }
+
+  /// MaxAuthTries: the right key may not have been offered.
+  @Test func aLoginThatTheServerEndsIsNotOneThatWasRefused() {
+    var context = FailureContext(
+      kind: .authenticationRefused, phase: .authenticate, host: "box", port: 2022)
+    context.disconnectReason = 2
+    let error = AppError.sshAuthenticationFailed(method: "publickey")
+    #expect(
+      SSHWords.lines(CommandFailure(error: error, context: context), login: login) == [
+        "Received disconnect from box.example port 2022:2: Too many authentication failures"
+      ])
   }
 
   @Test func elseTheyAreTheCauseAlone() {

@@ -121,7 +121,9 @@ import Testing
       host: "h", at: start,
       jumpHost: { failure in
         failure?.host == "a"
-          ? .init(login: "ann@a", words: "jump host on the way to h failed: a:22.") : nil
+          ? .init(
+            login: .init(user: "ann", host: "a"), words: "jump host on the way to h failed: a:22.")
+          : nil
       })
     status.see(event(.recovered(after: .zero, attempts: 1, isFirst: true), generation: 1))
     status.see(event(.suspended(by: "a"), generation: 1))

@@ -65,6 +65,13 @@ extension FailureRow {
           given. Name a key file (IdentityFile), start an ssh-agent, or log in at a terminal.
           """
       }
+      if context.native?.text == SSHFailure.nothingMoreOffered {
+        let methods = context.acceptedMethods.map { " (\($0))" } ?? ""
+        return """
+          What was offered was accepted, and the server wants more\(methods), which was not given: \
+          a key is named by IdentityFile, a password or a code is asked for at a terminal.
+          """
+      }
       // sshd's MaxAuthTries ends a login in the middle.
       guard context.disconnectReason == 2 else {
         guard let user = context.detail else { return nil }
