@@ -184,7 +184,7 @@ package final class FileReceiver {
 
   /// Locks a part for this receiver.
   func take(_ part: OpenFile) -> Bool {
-    part.lock() || displace?(part, part.lock) == true && part.lock()
+    part.lockSoon() || displace?(part, part.lock) == true && part.lock()
   }
 
   /// What of the claimed file is there: the part that was acknowledged, or another one, whose bytes

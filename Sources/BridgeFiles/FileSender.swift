@@ -145,7 +145,7 @@ package final class FileSender {
       failurePath = window.current ?? []
       phase = .over
     case .open, .ready, .totals, .directory, .leave, .file, .link, .data, .mark, .end, .skipped,
-      .done:
+      .done, .site:
       throw .unexpectedFrame(type: frame.number)
     }
   }

@@ -117,7 +117,7 @@ import Testing
     }
     let command = transfer.command(usesTools: true)
     let channel = ScriptedChannel(command.text)
-    channel.send(Array("\(command.marker)tools y y\n".utf8))
+    channel.send(Array("\(command.marker)tools y y far.1\n".utf8))
     let error = await failure {
       try await transfer.carry(over: channel, command, usesTools: true)
     }

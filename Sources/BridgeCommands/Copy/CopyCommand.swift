@@ -124,13 +124,14 @@ package struct CopyCommand: AsyncParsableCommand {
     let key = sha256 ? nil : Identifier(using: &generator).bytes
     let account = "\(context.settings.user)@\(context.settings.endpoint)"
     let directory = FileManager.default.currentDirectoryPath
-    let pace = request.limit.map(CopyPace.init(bytesPerSecond:))
+    let pace = request.limit.map { CopyPace(bytesPerSecond: $0) }
+    let site = CopySite()
     let work = CopyWork(context, request, survey, first: first) { place, index, isInto in
       // What a source leaves running on the host has nothing to do with the next one.
       let run = Identifier(high: run.high &+ UInt64(index), low: run.low)
       var job = request.job(
         of: place, isInto: isInto, account: account, directory: directory, run: run, key: key)
-      job.pace = pace
+      (job.pace, job.site) = (pace, site)
       return job
     }
     work.reportFaulty()

@@ -14,6 +14,8 @@ package struct FileStatus: Equatable {
   package var kind: Kind
   package var size: UInt64
   package var meta: FileMeta
+  /// Which file of its file system it is (`st_ino`).
+  package var number: UInt64
   /// Which file it is, and which state of it.
   package var identity: [UInt8]
 
@@ -29,6 +31,7 @@ package struct FileStatus: Equatable {
     meta = FileMeta(
       mode: UInt32(status.st_mode) & bits, seconds: Int64(status.st_mtim.tv_sec),
       nanoseconds: UInt32(clamping: status.st_mtim.tv_nsec))
+    number = UInt64(status.st_ino)
     let numbers = [
       UInt64(status.st_dev), UInt64(status.st_ino), size,
       UInt64(bitPattern: Int64(status.st_mtim.tv_sec)),

@@ -228,6 +228,20 @@ package final class OpenFile {
     bridge_lock(number) == 0 || [ENOLCK, ENOSYS, EINVAL, EOPNOTSUPP].contains(errno)
   }
 
+  /// Likewise, where no other process has it for longer than a moment: one that is being started
+  /// shares it until its program runs.
+  package func lockSoon() -> Bool {
+    for _ in 0..<Self.lockAttempts {
+      if lock() { return true }
+      _ = poll(nil, 0, Self.lockPause)
+    }
+    return lock()
+  }
+
+  private static let lockAttempts = 10
+  /// In milliseconds.
+  private static let lockPause: Int32 = 5
+
   /// How a lock of one byte is held.
   enum ByteLock: Int32 {
     case none

@@ -3,15 +3,31 @@ import BridgeSessionProtocol
 import BridgeTransport
 import BridgeWaiting
 
-/// How many bytes a second all streams of a copy carry together.
+/// How many bytes a second all streams of a run carry together, of whichever sources.
 package final class CopyPace: Sendable {
   /// In bytes a second.
   package let rate: UInt64
-  /// When the bytes before are carried, in milliseconds of the clock that is given.
+  /// When the bytes before are carried, in milliseconds of the clock.
   private let due = Mutex(0.0)
+  private let clock: SessionClock
 
   /// A pace of `rate` bytes a second, at least one.
-  package init(bytesPerSecond rate: UInt64) { self.rate = max(1, rate) }
+  package init<C: Clock>(
+    bytesPerSecond rate: UInt64, clock: C = ContinuousClock()
+  ) where C.Duration == Duration {
+    self.rate = max(1, rate)
+    self.clock = SessionClock(clock)
+  }
+
+  /// Waits until `count` bytes more are due.
+  ///
+  /// - Throws: `cancelled`.
+  func wait(for count: Int) async throws(AppError) {
+    let delay = delay(of: count, at: clock.now())
+    guard delay > 0 else { return }
+    await clock.sleep(delay)
+    if Task.isCancelled { throw .cancelled }
+  }
 
   /// How many bytes are sent at once: what an eighth of a second carries, so that the rate holds
   /// over short times too, and at least one.
@@ -33,12 +49,11 @@ final class PacedChannel: ByteChannel {
   private let channel: any ByteChannel
   private let pace: CopyPace
   private let isPut: Bool
-  private let clock: SessionClock
   /// What was read and is not due yet.
   private let rest = Mutex<ArraySlice<UInt8>>([])
 
-  init(_ channel: any ByteChannel, _ pace: CopyPace, isPut: Bool, _ clock: SessionClock) {
-    (self.channel, self.pace, self.isPut, self.clock) = (channel, pace, isPut, clock)
+  init(_ channel: any ByteChannel, _ pace: CopyPace, isPut: Bool) {
+    (self.channel, self.pace, self.isPut) = (channel, pace, isPut)
   }
 
   /// What is not read is held back by the host.
@@ -53,7 +68,7 @@ final class PacedChannel: ByteChannel {
       rest = rest.dropFirst(piece.count)
       return piece
     }
-    try await wait(for: piece.count)
+    try await pace.wait(for: piece.count)
     return piece
   }
 
@@ -62,17 +77,10 @@ final class PacedChannel: ByteChannel {
     var rest = bytes[...]
     while !rest.isEmpty {
       let piece = Array(rest.prefix(pace.piece))
-      try await wait(for: piece.count)
+      try await pace.wait(for: piece.count)
       try await channel.write(piece)
       rest = rest.dropFirst(piece.count)
     }
-  }
-
-  private func wait(for count: Int) async throws(AppError) {
-    let delay = pace.delay(of: count, at: clock.now())
-    guard delay > 0 else { return }
-    await clock.sleep(delay)
-    if Task.isCancelled { throw .cancelled }
   }
 
   func finish() async throws(AppError) { try await channel.finish() }

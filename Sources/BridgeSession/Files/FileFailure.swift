@@ -62,7 +62,8 @@ package enum FileFailure {
   package static func remedy(for error: AppError) -> String? {
     let reason: String
     switch error {
-    case .fileReadError(_, let text) where text == FileFault.nameTooLong: reason = text
+    case .fileReadError(_, let text) where [FileFault.nameTooLong, elsewhere, apart].contains(text):
+      reason = text
     case .fileWriteError(_, let text): reason = text
     case _: return nil
     }
@@ -79,11 +80,23 @@ package enum FileFailure {
       "Make the directory first (`mkdir -p`), or name one that is there."
     case reason.hasPrefix("Too many open files"):
       "Raise the limit there (`ulimit -n`): each directory above a file is one of them."
+    case reason == elsewhere:
+      "The same command copies all of it to, or from, the machine that answers then."
+    case reason == apart: "Without --streams all of it goes to, or comes from, one of them."
     case reason == isDirectory: "A file replaces no directory: name another path."
     case reason == FileFault.specialName: "Name a file, or a directory that it goes into."
     case _: nil
     }
   }
+
+  /// Why a tree, or several sources, are not gone on with.
+  static let elsewhere =
+    "another machine answers now, or one with another home directory: what was copied before the "
+    + "link was lost is on the other one"
+
+  /// Why a file is not copied by several streams.
+  static let apart =
+    "its streams reach different machines under this name, or one with different home directories"
 
   private static let otherCopy = "another copy is writing it"
 

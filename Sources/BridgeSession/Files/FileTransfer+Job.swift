@@ -26,6 +26,8 @@ extension FileTransfer {
     package var key: [UInt8]?
     /// How fast it is copied; nil for as fast as it goes.
     package var pace: CopyPace?
+    /// Where the host is, the same for all that a run copies; nil where it is not to be asked.
+    package var site: CopySite?
     /// Whether the destination has to be a directory that is there: several are copied into it.
     package var isInto = false
     /// Whether another source was copied into it before.

@@ -18,6 +18,15 @@ extension FileTransfer {
     return .fileWriteError(path: place, reason: "\(reason); \(FileFailure.needsDirectory)")
   }
 
+  /// Another machine answers, or one with another directory, and what was copied is not there.
+  var elsewhere: AppError {
+    let isTarget = job.role == .put
+    let place = place(of: [], isTarget: isTarget)
+    let reason = job.stripe == nil ? FileFailure.elsewhere : FileFailure.apart
+    return isTarget
+      ? .fileWriteError(path: place, reason: reason) : .fileReadError(path: place, reason: reason)
+  }
+
   private func place(of path: FilePath, isTarget: Bool) -> String {
     Self.place(of: path, isTarget: isTarget, job: job, host: host, isInside: isInside ?? false)
   }

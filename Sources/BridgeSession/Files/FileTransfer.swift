@@ -29,6 +29,10 @@ package actor FileTransfer {
   private let report: Report
   let sender: FileSender?
   let receiver: FileReceiver?
+  /// Where the host was in this copy.
+  private var site: FileSite?
+  /// Whether a part of a tree was in place when the channel began.
+  private var hasBegun = false
   /// What the host said of itself when it was ready.
   private var remembered = FilePoint()
   private var claim = FilePoint()
@@ -124,7 +128,7 @@ package actor FileTransfer {
       changes.announce()
     }
     let channel =
-      job.pace.map { PacedChannel(channel, $0, isPut: job.role == .put, clock) } ?? channel
+      job.pace.map { PacedChannel(channel, $0, isPut: job.role == .put) } ?? channel
     if usesTools { useSHA256() }
     plain = usesTools ? PlainChannel(channel, marker: command.marker, run: job.channel) : nil
     receiver?.acceptsNoDigest = usesTools
@@ -164,7 +168,10 @@ package actor FileTransfer {
     sender?.disconnect()
     receiver?.disconnect()
     try result.get()
-    if isFinished { return .finished }
+    if isFinished {
+      job.site?.settle()
+      return .finished
+    }
     if watch.isLate { throw watch.error(host: host) }
     if isOld {
       useSHA256()
@@ -261,6 +268,8 @@ package actor FileTransfer {
     request.stripe = job.stripe
     if job.stripe != nil { request.run = job.run }
     request.key = key
+    request.asksSite = job.site != nil
+    defer { hasBegun = job.isRecursive && request.point?.after != nil }
     if let receiver {
       let point = try receiver.connect()
       isInside = point.isInside
@@ -310,14 +319,20 @@ package actor FileTransfer {
     }
     if answer.hasBegun { watch?.stop() }
     parser.append(bytes)
+    var isElsewhere = false
     do throws(ProtocolError) {
-      while let frame = try parser.next() {
-        isAnswered = true
-        try take(frame)
+      while !isElsewhere, let frame = try parser.next() {
+        if case .site(let site) = frame {
+          isElsewhere = !enter(site)
+        } else {
+          isAnswered = true
+          try take(frame)
+        }
       }
     } catch {
       throw FileFailure.error(error, host: host)
     }
+    if isElsewhere { throw elsewhere }
     changes.announce()
     await reportEvents()
     if let failure = sender?.failure {
@@ -341,6 +356,16 @@ package actor FileTransfer {
     remembered = point
     isInside = point.isInside
     origin = point.boot
+  }
+
+  /// A host answers that is there. Whether the copy can go on at it.
+  private func enter(_ new: FileSite) -> Bool {
+    // The streams of a file are one copy.
+    guard !hasBegun || site.map(new.hasDirectory) ?? true,
+      job.site?.enter(new, isBound: hasBegun || job.stripe != nil) ?? true
+    else { return false }
+    site = new
+    return true
   }
 
   /// A host can only go on where it was known to be.

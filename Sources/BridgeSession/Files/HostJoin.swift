@@ -110,7 +110,7 @@ package struct HostJoin: Sendable {
         of: [], isTarget: true, job: job, host: host, isInside: isInside)
       return .failure(FileFailure.error(fault, path: place, isTarget: true, host: host))
     case .open, .ready, .acknowledge, .refused, .totals, .directory, .leave, .file, .link, .data,
-      .mark, .end, .skipped, .done:
+      .mark, .end, .skipped, .done, .site:
       throw .unexpectedFrame(type: frame.number)
     }
   }

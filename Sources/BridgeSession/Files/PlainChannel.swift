@@ -31,6 +31,8 @@ package actor PlainChannel: ByteChannel {
   private var toClient: [UInt8] = []
   private var isFlushing = false
   private var isOver = false
+  /// The name of the machine and the number of its home directory.
+  private var site: [UInt8] = []
   /// What the host has; nil before it answered.
   package private(set) var tools: Tools?
 
@@ -117,10 +119,11 @@ package actor PlainChannel: ByteChannel {
     guard tools == nil else { return try takeAnswers(bytes) }
     greeting.append(bytes)
     guard let words = try greeting.line() else { return }
-    guard words.first == PlainScript.greeting[...], words.count == 3 else {
+    guard words.first == PlainScript.greeting[...], words.count == 4 else {
       throw PlainInput.violation
     }
     tools = Tools(digests: words[1] == "y", times: words[2] == "y")
+    site = Array(words[3].utf8)
     toClient += Array((marker + FileLimits.greeting).utf8)
     try takeHeld()
     try takeAnswers(greeting.bytes(.max))
@@ -163,13 +166,16 @@ package actor PlainChannel: ByteChannel {
     switch frame {
     case .open(let request):
       self.request = request
+      if request.asksSite {
+        toClient += FileFrame.site(FileSite(name: site)).encoded
+      }
       if request.role == .put { end = PlainPut(request) }
     case .ready(let point):
       guard let request else { throw .unexpectedFrame(type: frame.number) }
       end = PlainGet(request, at: point, hasDigests: tools.digests)
       collect()
     case .acknowledge, .refused, .totals, .directory, .leave, .file, .link, .data, .mark, .end,
-      .skipped, .done, .finished, .failed:
+      .skipped, .done, .finished, .failed, .site:
       throw .unexpectedFrame(type: frame.number)
     }
   }

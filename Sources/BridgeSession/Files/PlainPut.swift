@@ -88,7 +88,7 @@ struct PlainPut: PlainEnd {
       send(["a"], .passed(entry: 0))
       send(["z"], .passed(entry: 0))
     case .totals, .mark: break
-    case .open, .ready, .acknowledge, .refused, .finished:
+    case .open, .ready, .acknowledge, .refused, .finished, .site:
       throw .unexpectedFrame(type: frame.number)
     }
   }

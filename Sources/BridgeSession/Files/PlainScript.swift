@@ -237,7 +237,7 @@ enum PlainScript {
     """#
 
   private static let requests = #"""
-    say tools ${hash:--} ${time:--}
+    set -- $(ls -di .); say tools ${hash:--} ${time:--} "$(uname -n).$1"
     while read -r op a b c d; do
       case $op in
       s) u "$a"; if i=$(info "$v" -L); then say k $i; else no "$(ls -ldnL "$v" 2>&1)"; fi ;;

@@ -31,6 +31,7 @@ struct FilesVerb {
       send([.failed(FileFault(Self.code(error), "no request came, but \(error): \(cause)"))])
       return HostStatus.violation
     }
+    if request.asksSite { send([.site(FileSite(of: request))]) }
     do throws(ProtocolError) {
       switch request.role {
       case .get: return try send(request)
@@ -139,5 +140,18 @@ struct FilesVerb {
 
   private func write(_ bytes: [UInt8]) {
     if !bytes.isEmpty { Machine.write(bytes, to: 1) }
+  }
+}
+
+extension FileSite {
+  /// Where this host is.
+  fileprivate init(of request: FileRequest) {
+    let roots = (try? StateRoot.open(creates: true)) ?? []
+    func number(_ path: [UInt8]) -> UInt64 { (try? OpenFile.status(named: path))?.number ?? 0 }
+    self.init(
+      home: StateRoot.places(of: nil, in: roots).first,
+      // The home directory is the current one.
+      name: Array("\(Machine.node).\(number([UInt8(ascii: ".")]))".utf8),
+      directory: number(FileTarget.split(request.path).directory))
   }
 }

@@ -22,7 +22,7 @@ extension FileFrame {
 
   private var value: UInt64 {
     switch self {
-    case .open, .ready, .leave, .finished, .failed: 0
+    case .open, .ready, .leave, .finished, .failed, .site: 0
     case .acknowledge(let entry, _), .refused(let entry, _), .directory(let entry, _, _),
       .file(let entry, _), .link(let entry, _, _), .skipped(let entry, _, _):
       entry
@@ -60,6 +60,7 @@ extension FileFrame {
     case .skipped(_, let name, let fault):
       bytes.append(UInt8(truncatingIfNeeded: name.count))
       bytes += name + fault.payload
+    case .site(let site): return site.bytes
     }
     return bytes
   }
@@ -95,6 +96,7 @@ extension FileFrame {
     case .done: self = .done(entries: value)
     case .finished: self = .finished
     case .failed: self = .failed(try FileFault(payload))
+    case .site: self = .site(FileSite(payload))
     }
   }
 

@@ -82,6 +82,52 @@ package struct FileEnd: Sendable, Equatable {
   }
 }
 
+/// Where a host is: which machine, with which home directory, and in which directory there.
+package struct FileSite: Sendable, Equatable {
+  /// The id of the home directory's sessions; nil where the host has no `bridge-host`, and where
+  /// there is none.
+  package var home: Identifier?
+  /// The name of the machine and the number of the home directory (`st_ino`), as the usual tools
+  /// of a host know them.
+  package var name: [UInt8]
+  /// The number of the directory around what is copied; 0 where it is not known. The home directory
+  /// may be on many machines, and others not.
+  package var directory: UInt64
+
+  package init(home: Identifier? = nil, name: [UInt8], directory: UInt64 = 0) {
+    (self.home, self.directory) = (home, directory)
+    self.name = Array(name.prefix(Self.longestName))
+  }
+
+  static let length = 24 + longestName
+  private static let longestName = 64
+  private static let nowhere = [UInt8](repeating: 0, count: 16)
+
+  init(_ payload: ArraySlice<UInt8>) {
+    directory = payload.bigEndian(at: payload.startIndex, count: 8)
+    let id = Array(payload.dropFirst(8).prefix(16))
+    home = id == Self.nowhere ? nil : Identifier(bytes: id)
+    name = Array(payload.dropFirst(24))
+  }
+
+  var bytes: [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.append(bigEndian: directory, count: 8)
+    return bytes + (home?.bytes ?? Self.nowhere) + name
+  }
+
+  /// Whether what was copied there is here as well, as far as is known.
+  package func isSame(as other: FileSite) -> Bool {
+    if let home, let known = other.home { return home == known }
+    return name == other.name
+  }
+
+  /// Whether it is in the same directory, as far as is known.
+  package func hasDirectory(of other: FileSite) -> Bool {
+    directory == 0 || other.directory == 0 || directory == other.directory
+  }
+}
+
 /// One unit of the file stream, read and verified.
 package enum FileFrame: Sendable, Equatable {
   /// Client: the first frame.
@@ -116,12 +162,14 @@ package enum FileFrame: Sendable, Equatable {
   case finished
   /// Either: nothing more is copied.
   case failed(FileFault)
+  /// Host: where it is, before all else, where the request asks for that.
+  case site(FileSite)
 
   /// The numbers of the wire.
   enum Kind: UInt8 {
     case open = 1
     case ready, acknowledge, refused, totals, directory, leave, file, link, data, mark, end
-    case skipped, done, finished, failed
+    case skipped, done, finished, failed, site
 
     var lengths: ClosedRange<UInt32> {
       switch self {
@@ -136,6 +184,7 @@ package enum FileFrame: Sendable, Equatable {
       case .mark: 32...32
       case .end: 33...33
       case .skipped: 1...4352
+      case .site: 24...UInt32(FileSite.length)
       }
     }
   }
@@ -158,6 +207,7 @@ package enum FileFrame: Sendable, Equatable {
     case .done: .done
     case .finished: .finished
     case .failed: .failed
+    case .site: .site
     }
   }
 

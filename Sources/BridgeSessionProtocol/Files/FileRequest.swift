@@ -46,6 +46,8 @@ package struct FileRequest: Sendable, Equatable {
   package var join: Join?
   /// The key of the check of all bytes, 16 random bytes; nil for SHA-256.
   package var key: [UInt8]?
+  /// Whether the host is to say first where it is. One that does not know of it does not.
+  package var asksSite = false
 
   package init(_ role: Role, path: [UInt8], transfer: Identifier) {
     self.role = role
@@ -82,6 +84,7 @@ package struct FileRequest: Sendable, Equatable {
     run = try fields.bytes("run").flatMap { Identifier(bytes: $0) }
     key = try fields.bytes("key")
     guard key.map({ $0.count == FileLimits.key }) ?? true else { throw .malformedFields("key") }
+    asksSite = try fields.bytes("site") != nil
     join = try Self.join(fields)
     // A file that is striped is one file.
     let isStriped = stripe != nil && run != nil && !isRecursive
@@ -118,6 +121,7 @@ package struct FileRequest: Sendable, Equatable {
     fields.add("stripe", bytes: stripe?.bytes)
     fields.add("run", bytes: run?.bytes)
     fields.add("key", bytes: key)
+    if asksSite { fields.add("site", bytes: []) }
     if let join {
       fields.add("size", number: join.size)
       fields.add("meta", bytes: join.meta.bytes)

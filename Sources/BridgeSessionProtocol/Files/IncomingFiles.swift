@@ -77,7 +77,7 @@ package struct IncomingFiles: Sendable {
     case .totals, .directory, .leave, .file, .link, .skipped, .done:
       guard file == nil else { throw .unexpectedFrame(type: frame.number) }
       return try takeOutsideFiles(frame)
-    case .open, .ready, .acknowledge, .refused, .finished, .failed:
+    case .open, .ready, .acknowledge, .refused, .finished, .failed, .site:
       throw .unexpectedFrame(type: frame.number)
     }
   }
@@ -138,7 +138,7 @@ package struct IncomingFiles: Sendable {
       }
       isOver = true
       return .done
-    case .open, .ready, .acknowledge, .refused, .data, .mark, .end, .finished, .failed:
+    case .open, .ready, .acknowledge, .refused, .data, .mark, .end, .finished, .failed, .site:
       throw .unexpectedFrame(type: frame.number)
     }
   }

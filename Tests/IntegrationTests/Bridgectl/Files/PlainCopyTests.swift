@@ -360,7 +360,7 @@ extension Home {
       esac
       printf %s "$SSH_ORIGINAL_COMMAND" |
         sed 's/.*printf %s%s \\([^ ]*\\) \\([^;]*\\);.*/\\1\\2/' | tr -d '\\n'
-      echo tools y y
+      echo tools y y far.1
       while read -r line; do
         case $line in
         "s "*) echo k drwxr-xr-x 1 1 ;;
