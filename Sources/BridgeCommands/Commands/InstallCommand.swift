@@ -48,9 +48,14 @@ package struct InstallCommand: AsyncParsableCommand {
   ) async throws(AppError) -> RunContext.Ending {
     let (context, host) = (scope.context, scope.context.settings.givenHost)
     let installer = HostInstaller(scope.connection, host: host, unheard: scope.unheard)
+    let (size, reporter) = (program.bytes.count, context.reporter)
     let place = try await installer.provide(program) {
-      context.reporter.detail("bridgectl: copying to \($0)")
+      reporter.detail("bridgectl: copying to \($0)")
+    } sent: { count in
+      guard !context.view.isOut else { return }
+      reporter.progress("copying bridge-host: \(count * 100 / max(1, size)) % of \(size >> 20) MiB")
     }
+    reporter.progress(nil)
     let version = try await scope.sessions.version()
     let words = PeerText.escaped(version.split(separator: "\n").first.map(String.init) ?? version)
     context.reporter.event(

@@ -235,7 +235,10 @@ extension DoctorReport {
     }
     let (outcome, message) = words(of: offer.outcome)
     isLoggedIn = isLoggedIn || offer.outcome == .accepted
-    if case (.keyFile(let path), .refused) = (offer.credential, offer.outcome) {
+    // Where the server takes keys at all.
+    if case (.keyFile(let path), .refused(let methods)) = (offer.credential, offer.outcome),
+      methods.contains("publickey")
+    {
       refusedFile = refusedFile ?? path
     }
     return step(

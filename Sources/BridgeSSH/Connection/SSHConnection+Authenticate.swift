@@ -54,9 +54,9 @@ extension SSHConnection {
           plan.putBack(offer, login.key?.blob)
         } else {
           plan.refused(offer)
+          login.refuse()
         }
         methods = next
-        login.refuse()
       case .unaskedRefusal(let next):
         methods = next
         plan.refused(offer)

@@ -45,7 +45,7 @@ public struct HostInstaller: Sendable {
   /// - Throws: `durableSessionHostUnusable` where no directory may execute programs;
   ///   `fileWriteError` where none can be written; what ended the link; `cancelled`.
   public func place(for digest: String, length: Int = 0) async throws(AppError) -> Place {
-    let answer = try await run(InstallScript.probe(digest, length: length), input: [])
+    let answer = try await run(InstallScript.probe(digest, length: length)) { _ in [] }
     guard let directory = answer["place"], let machine = answer["machine"] else {
       throw failure(in: answer)
     }
@@ -54,12 +54,15 @@ public struct HostInstaller: Sendable {
 
   /// Installs a program in the first directory for it, unless it is there.
   ///
-  /// - Parameter copying: is called before it is copied, with the directory.
+  /// - Parameters:
+  ///   - copying: is called before it is copied, with the directory.
+  ///   - sent: is called with the number of bytes that are on their way or there.
   /// - Returns: where it is, and whether it was there before.
   /// - Throws: `durableSessionHostUnusable` for a program of another system or processor, too; what
   ///   `place` and `install` throw.
   package func provide(
-    _ program: HostBinary, copying: (_ directory: String) -> Void = { _ in }
+    _ program: HostBinary, copying: (_ directory: String) -> Void = { _ in },
+    sent: @escaping @Sendable (Int) -> Void = { _ in }
   ) async throws(AppError) -> Place {
     let place = try await place(for: program.digest, length: program.bytes.count)
     if let refusal = program.refusal(of: place.machine) {
@@ -67,11 +70,12 @@ public struct HostInstaller: Sendable {
     }
     guard !place.hasIt else { return place }
     copying(place.directory)
-    try await install(program.bytes, digest: program.digest, in: place.directory)
+    try await install(program.bytes, digest: program.digest, in: place.directory, sent: sent)
     return place
   }
 
-  /// Writes the program under a temporary name, verifies its length and its hash there, runs it
+  /// Writes the program under a temporary name, goes on with what a lost link has left there,
+  /// verifies its length and its hash there, runs it
   /// once and renames it.
   ///
   /// - Throws: `validationError` for another program; `durableSessionHostUnusable` where it does
@@ -80,8 +84,23 @@ public struct HostInstaller: Sendable {
   public func install(
     _ program: [UInt8], digest: String, in directory: String
   ) async throws(AppError) {
+    try await install(program, digest: digest, in: directory, sent: { _ in })
+  }
+
+  /// Likewise.
+  ///
+  /// - Parameter sent: is called with the number of bytes that are on their way or there.
+  private func install(
+    _ program: [UInt8], digest: String, in directory: String,
+    sent: @escaping @Sendable (Int) -> Void
+  ) async throws(AppError) {
     let script = InstallScript.install(digest, length: program.count, in: directory)
-    let answer = try await run(script, input: program)
+    func copy() async throws(AppError) -> InstallAnswer {
+      try await run(script, sent: sent) { answer in answer.kept.map { program.dropFirst($0) } }
+    }
+    var answer = try await copy()
+    // What was there was damaged, and is removed.
+    if answer["error-hash"] != nil, answer.kept ?? 0 > 0 { answer = try await copy() }
     guard answer["ok"] != nil else { throw failure(in: answer, directory) }
   }
 
@@ -90,7 +109,7 @@ public struct HostInstaller: Sendable {
   /// - Returns: the directories that were removed.
   /// - Throws: `fileWriteError` where one cannot be removed; what ended the link; `cancelled`.
   public func uninstall() async throws(AppError) -> [String] {
-    let answer = try await run(InstallScript.uninstall, input: [])
+    let answer = try await run(InstallScript.uninstall) { _ in [] }
     guard answer["end"] != nil else { throw failure(in: answer) }
     return answer.all("removed")
   }
@@ -131,10 +150,12 @@ public struct HostInstaller: Sendable {
 
   // MARK: The channel
 
-  private static var pieceSize: Int { 256 << 10 }
+  private static var pieceSize: Int { 64 << 10 }
 
+  /// - Parameter input: what is sent, once it is known.
   private func run(
-    _ script: String, input: [UInt8]
+    _ script: String, sent: @escaping @Sendable (Int) -> Void = { _ in },
+    _ input: (InstallAnswer) -> ArraySlice<UInt8>?
   ) async throws(AppError) -> InstallAnswer {
     let marker = AnswerMarker()
     let channel = try await source.channel(
@@ -150,10 +171,10 @@ public struct HostInstaller: Sendable {
         watch.hear()
         answer.append(bytes)
         // Before the marker another program may read what is sent.
-        guard answer.hasBegun, !isSent else { continue }
+        guard answer.hasBegun, !isSent, let input = input(answer) else { continue }
         isSent = true
         watch.stop()
-        group.addTask { await Self.send(input, over: channel) }
+        group.addTask { await Self.send(input, over: channel, sent) }
       }
       return answer
     }
@@ -176,10 +197,15 @@ public struct HostInstaller: Sendable {
   }
 
   /// A host that takes no more has said why.
-  private static func send(_ input: [UInt8], over channel: any ByteChannel) async {
+  private static func send(
+    _ input: ArraySlice<UInt8>, over channel: any ByteChannel, _ sent: (Int) -> Void
+  ) async {
     do throws(AppError) {
-      for start in stride(from: 0, to: input.count, by: pieceSize) {
-        try await channel.write(Array(input[start..<min(input.count, start + pieceSize)]))
+      var rest = input
+      while !rest.isEmpty {
+        try await channel.write(Array(rest.prefix(pieceSize)))
+        rest = rest.dropFirst(pieceSize)
+        sent(rest.startIndex)
       }
       try await channel.finish()
     } catch {

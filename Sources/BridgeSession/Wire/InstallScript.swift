@@ -57,16 +57,23 @@ package enum InstallScript {
     #"case "\#(version)" in "bridge-host protocol "*) true ;; *) false ;; esac"#
   }
 
-  /// Reads the program from standard input.
+  /// Reads the program from standard input. What a lost link has left of it is kept under its
+  /// digest, and said first: the rest is to be sent.
   package static func install(_ digest: String, length: Int, in directory: String) -> String {
     [
-      sum, #"d="\#(escaped(directory))"; h=\#(digest); t=$d/.new.$$; l=$d/.link.$$"#,
+      sum, #"d="\#(escaped(directory))"; h=\#(digest); t=$d/.new.$$; l=$d/.link.$$; p=$d/.part."#,
       // It would be moved into that.
-      #"for p in "$d/$h/bridge-host" "$d/bridge-host"; do if [ -d "$p" ]; "#
-        + #"then say "error-write $p is a directory: remove it"; exit; fi; done"#,
-      #"trap "rm -f \"$t\" \"$l\"" 0; trap "exit 1" 1 2 13 15"#,
-      #"e=$(cat 2>&1 > "$t") || { say "error-write $e"; exit; }"#,
-      #"c=$(($(wc -c < "$t"))); [ $c = \#(length) ] || { say "error-length $c"; exit; }"#,
+      #"for b in "$d/$h/bridge-host" "$d/bridge-host"; do if [ -d "$b" ]; "#
+        + #"then say "error-write $b is a directory: remove it"; exit; fi; done"#,
+      #"k=; leave() { rm -f "$l"; if [ "$k" ]; then mv -f "$t" "$p$h"; else rm -f "$t"; fi; }"#,
+      #"trap leave 0; trap "exit 1" 1 2 13 15"#,
+      #"mv -f "$p$h" "$t" 2> /dev/null || e=$( { : > "$t"; } 2>&1) "#
+        + #"|| { say "error-write $e"; exit; }"#,
+      #"c=$(($(wc -c < "$t"))); [ $c -lt \#(length) ] || { c=0; : > "$t"; }"#,
+      #"say "kept $c"; say "send yes"; k=y"#,
+      #"e=$(cat 2>&1 >> "$t") || { k=; say "error-write $e"; exit; }"#,
+      #"c=$(($(wc -c < "$t"))); [ $c -le \#(length) ] || k="#,
+      #"[ $c = \#(length) ] || { say "error-length $c"; exit; }; k="#,
       #"s=$(sum < "$t"); case $? in 9) say "error-tools -"; exit ;; esac"#,
       #"set -- $s; [ "$1" = $h ] || { say "error-hash $1"; exit; }"#,
       #"chmod 700 "$t"; v=$("$t" version 2>&1) || { say "error-run $v"; exit; }"#,
@@ -75,7 +82,7 @@ package enum InstallScript {
         + #"&& mv -f "$t" "$d/$h/bridge-host" "#
         + #"&& ln -s "$h/bridge-host" "$l" && mv -f "$l" "$d/bridge-host"; } 2>&1) "#
         + #"|| { say "error-write $e"; exit; }"#,
-      #"say "ok $v""#,
+      #"rm -f "$p"*; say "ok $v""#,
     ].joined(separator: "; ")
   }
 
@@ -125,6 +132,9 @@ package struct InstallAnswer: Sendable, Equatable {
 
   /// The first text of a key.
   package subscript(key: String) -> String? { all(key).first }
+
+  /// How many bytes of the program are there; nil before the host waits for the rest.
+  package var kept: Int? { self["send"] == nil ? nil : self["kept"].flatMap { Int($0) } }
 
   /// Every text of a key, in order.
   package func all(_ key: String) -> [String] {

@@ -31,6 +31,22 @@ import Testing
     await connection.close()
   }
 
+  /// A key is offered unasked: its method is refused then, and not the key.
+  @Test func aServerThatTakesNoKeyHasRefusedNone() async throws {
+    var configuration = SSHServerConfiguration()
+    configuration.offersPassword = true
+    configuration.lines = ["AuthenticationMethods password"]
+    try await withServer(configuration) { server in
+      let connection = connection(to: server, [.keyFile(server.identityFile)])
+      let error = await expectFailure(of: connection, refused)
+      guard case .sshAuthenticationFailed(let methods) = error else { throw error }
+      #expect(!methods.contains("publickey"), "\(methods)")
+      let hint = error.hint(in: await connection.lastFailure)
+      #expect(hint?.contains("takes no key, only") == true, "\(hint ?? "")")
+      await connection.close()
+    }
+  }
+
   @Test func aWrongKeyIsOfferedOnce() async throws {
     try await withServer { server in
       let wrong = try await server.makeIdentity(.ed25519, name: "wrong", isAuthorized: false)

@@ -59,6 +59,13 @@ extension FailureRow {
       if context.native?.symbol == SSHFailure.Code.passwordExpired.symbol {
         return "The password has expired: choose a new one where the host lets you, then reconnect."
       }
+      let isKeyless = context.acceptedMethods.map { !$0.contains("publickey") } ?? false
+      if context.native?.text == SSHFailure.nothingOffered, isKeyless {
+        return """
+          The server takes no key, only \(context.acceptedMethods ?? ""), which was not given. Log in \
+          at a terminal.
+          """
+      }
       if context.native?.text == SSHFailure.nothingOffered {
         return """
           Nothing was offered: there is no key or ssh-agent that may be used, and no password was \

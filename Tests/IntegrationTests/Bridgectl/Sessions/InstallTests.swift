@@ -163,14 +163,30 @@ import Testing
     }
   }
 
-  @Test func aCutInTheMiddleBeginsAgain() async throws {
+  /// No link lives as long as the whole takes: on a phone in a train, for instance.
+  @Test func aCutInTheMiddleIsGoneOnWith() async throws {
     try await withSessions(installs: false) { server, home, folder in
+      let size = try Data(contentsOf: URL(filePath: SessionFolder.program)).count
       let proxy = try await FaultProxy(to: server.port)
-      try await proxy.inject(.cut(after: 600_000, .toServer))
+      try await proxy.inject(.cut(after: size / 3, .toServer), on: .all)
       let outcome = try await install(server, home, port: proxy.port)
       #expect(outcome.code == 0, "\(outcome.error)")
       #expect(names(folder).count == 2)
       await proxy.stop()
+    }
+  }
+
+  @Test func aDamagedPartIsCopiedAnew() async throws {
+    try await withSessions(installs: false) { server, home, folder in
+      let outcome = try await install(server, home)
+      let digest = try #require(names(folder).first { $0.count == 64 })
+      let bin = "\(folder.path)/.local/lib/bridge/bin"
+      try FileManager.default.removeItem(atPath: bin)
+      try FileManager.default.createDirectory(atPath: bin, withIntermediateDirectories: true)
+      try Data(repeating: 7, count: 5000).write(to: URL(filePath: "\(bin)/.part.\(digest)"))
+      let again = try await install(server, home)
+      #expect(outcome.code == 0 && again.code == 0, "\(again.error)")
+      #expect(Set(names(folder)) == [digest, "bridge-host"])
     }
   }
 }
