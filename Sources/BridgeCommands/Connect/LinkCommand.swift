@@ -78,6 +78,9 @@ struct LinkCommand: Sendable {
       statusFile = try ConnectRequest.map(ConnectRequest.exitStatusFile(exitStatusFile)) {
         (path) throws(AppError) in (path, try LocalEnvironment.openFile(path, appends: false))
       }
+      if let statusFile {
+        Signals.prepareLastWords { code in Self.write(ExitReport(code: code), to: statusFile) }
+      }
       let request = try request()
       try Self.checkDescriptors(of: request)
       style.loudness = request.loudness
@@ -96,7 +99,8 @@ struct LinkCommand: Sendable {
       report = ExitReport(code: error.exitCode().rawValue, caseName: error.caseName)
     }
     reporter.endRemoteError()
-    if let statusFile { Self.write(&report, to: statusFile, reporter) }
+    // One of the two writes the file.
+    if let statusFile, Signals.takeLastWords() { Self.write(&report, to: statusFile, reporter) }
     reporter.event(.exit(code: report.code))
     await reporter.drain()
     Signals.exit(isSSH ? report.codeOfSSH : report.code)
@@ -116,6 +120,12 @@ struct LinkCommand: Sendable {
       report.code = error.exitCode().rawValue
       report.caseName = error.caseName
     }
+  }
+
+  /// Likewise, where the run ends now.
+  private static func write(_ report: ExitReport, to file: (path: String, descriptor: Int32)) {
+    try? LocalEnvironment.write(
+      Array((report.line.text + "\n").utf8), to: file.descriptor, at: file.path)
   }
 
   private static func checkDescriptors(of request: ConnectRequest) throws(AppError) {

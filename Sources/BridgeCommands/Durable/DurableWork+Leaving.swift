@@ -163,8 +163,8 @@ extension DurableWork {
       await streams?.close()
       return
     }
-    // A person waits for the prompt.
-    let limit = Duration.seconds(2)
+    // A person waits for the prompt; a signal ends this process by then.
+    let limit = Duration.seconds(state.withLock { $0.interruption == .none } ? 2 : 1)
     if !isComplete {
       await session.detach()
       await noteUnansweredInterrupt(of: session)

@@ -65,11 +65,15 @@ package struct LocalEnvironment: Sendable {
   ///
   /// - Throws: `fileWriteError` with the system's words.
   package static func openFile(_ path: String, appends: Bool) throws(AppError) -> Int32 {
-    let flags = O_WRONLY | O_CREAT | O_CLOEXEC | (appends ? O_APPEND : O_TRUNC)
+    // A pipe that no program reads would hold up the run, before it has said anything.
+    let flags = O_WRONLY | O_CREAT | O_CLOEXEC | (appends ? O_APPEND : O_TRUNC | O_NONBLOCK)
     let descriptor = unsafe Glibc.open(path, flags, 0o600)
     guard descriptor < 0 else { return descriptor }
+    let code = errno
     throw .fileWriteError(
-      path: PeerText.escaped(path, limit: 1024), reason: unsafe String(cString: strerror(errno)))
+      path: PeerText.escaped(path, limit: 1024),
+      reason: code == ENXIO
+        ? "it is a pipe that no program reads" : unsafe String(cString: strerror(code)))
   }
 
   /// Writes all of `bytes` to the file at `path` that `openFile` opened.

@@ -113,7 +113,7 @@ package final class Signals: Sendable {
           ending = nil
           continue
         }
-        if let ending { Self.exit(ending) }
+        if let ending { Self.exitAtOnce(ending) }
         isAway = !resume()
         if isAway && !wasStopped { JobControl.stop() }
         wasStopped = isAway && !wasStopped
@@ -134,7 +134,7 @@ package final class Signals: Sendable {
       case let number:
         if isForgiven.withLock({ $0.take() }) { ending = nil }
         // The second one, or an end that hangs, leaves at once.
-        if let ending, ContinuousClock.now - began >= Self.oneWish { Self.exit(ending) }
+        if let ending, ContinuousClock.now - began >= Self.oneWish { Self.exitAtOnce(ending) }
         guard ending == nil else { continue }
         (ending, limit, began) = (128 + number, Self.exitTimeout, .now)
         isAway = false
@@ -173,6 +173,22 @@ package final class Signals: Sendable {
 
   /// Stops this process as Ctrl-Z does a program that reads lines.
   package static func suspend() { kill(getpid(), SIGTSTP) }
+
+  private static let lastWords = Mutex<(@Sendable (_ code: Int32) -> Void)?>(nil)
+
+  /// Has `body` called with the exit code where an end hangs, or a second signal does not wait for
+  /// it. It must wait for nothing.
+  package static func prepareLastWords(_ body: @escaping @Sendable (_ code: Int32) -> Void) {
+    lastWords.withLock { $0 = body }
+  }
+
+  /// The end does not hang; whether they were not called.
+  package static func takeLastWords() -> Bool { lastWords.withLock { $0.take() } != nil }
+
+  private static func exitAtOnce(_ code: Int32) -> Never {
+    lastWords.withLock { $0.take() }?(code)
+    exit(code)
+  }
 
   /// Ends the process now, with the terminal as it was.
   package static func exit(_ code: Int32) -> Never {

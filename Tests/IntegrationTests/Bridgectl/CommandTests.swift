@@ -255,6 +255,16 @@ import Testing
     }
   }
 
+  /// It would wait for a reader, and say nothing.
+  @Test func aPipeThatNoProgramReadsIsNoStatusFile() async throws {
+    let home = try Home()
+    let pipe = home.file("pipe")
+    _ = try await home.run([pipe], program: "/usr/bin/mkfifo")
+    let outcome = try await home.run(["connect", "--exit-status-file", pipe, "h", "--", "true"])
+    #expect(outcome.code == 73, "\(outcome.error)")
+    #expect(outcome.error.contains("it is a pipe that no program reads"), "\(outcome.error)")
+  }
+
   /// The end of an earlier run would be taken for this one's.
   @Test func theEndIsWrittenOfARunThatNeverBegan() async throws {
     let home = try Home()

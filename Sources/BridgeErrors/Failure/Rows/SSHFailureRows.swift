@@ -62,8 +62,8 @@ extension FailureRow {
       let isKeyless = context.acceptedMethods.map { !$0.contains("publickey") } ?? false
       if context.native?.text == SSHFailure.nothingOffered, isKeyless {
         return """
-          The server takes no key, only \(context.acceptedMethods ?? ""), which was not given. Log in \
-          at a terminal.
+          The server takes no key, only \(context.acceptedMethods ?? ""), which was not given. Log \
+          in at a terminal.
           """
       }
       if context.native?.text == SSHFailure.nothingOffered {

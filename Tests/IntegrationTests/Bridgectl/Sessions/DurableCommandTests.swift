@@ -192,6 +192,32 @@ import Testing
     }
   }
 
+  /// The program ends while a signal ends the run, over a link on which nothing gets there: who
+  /// reads the file must not wait for a line that never comes.
+  @Test(arguments: [0, 100, 200, 300])
+  func aRunThatASignalEndsHasAnEndInItsFile(milliseconds: Int) async throws {
+    try await withSessions { server, home, _ in
+      let proxy = try await FaultProxy(to: server.port)
+      let (go, report) = (home.file("go"), home.file("report"))
+      let running = try home.start(
+        ["connect", "--durable=require", "--exit-status-file", report]
+          + server.link(home, port: proxy.port)
+          + [
+            "127.0.0.1", "--",
+            "trap '' HUP; echo a; until [ -e \(go) ]; do sleep 0.02; done; echo b; exit 9",
+          ])
+      try await running.prints("a\n")
+      try await proxy.inject(.freeze([.toServer]))
+      running.child.signal(SIGTERM)
+      try await ContinuousClock().sleep(for: .milliseconds(milliseconds))
+      try home.write("", to: "go")
+      let outcome = try await running.outcome()
+      #expect(outcome.code == 143 || outcome.code == 9, "\(outcome.error)")
+      #expect(home.read("report").contains("\"exit\":\(outcome.code)"), "\(home.read("report"))")
+      await proxy.stop()
+    }
+  }
+
   /// No run that did not bring all of the output is a success; the status of a program that failed
   /// by itself stays, and what is missing is said with it, also with -q.
   @Test(arguments: [(0, 74, "[durableSessionGap]"), (7, 7, "are no longer kept.")])
