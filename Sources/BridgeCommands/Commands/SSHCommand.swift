@@ -86,7 +86,10 @@ package struct SSHCommand: AsyncParsableCommand {
     if arguments.goesToBackground, foreground == nil, (try? request()) != nil {
       await Foreground.run()
     }
-    if arguments.readsNothing { LocalEnvironment.closeInput() }
+    // As OpenSSH, for which a directory is at its end.
+    if arguments.readsNothing || LocalEnvironment.inputIsDirectory {
+      LocalEnvironment.closeInput()
+    }
     await LinkCommand.ssh.run(
       { () throws(AppError) in
         var request = try request()

@@ -61,6 +61,12 @@ package struct LocalEnvironment: Sendable {
     close(nothing)
   }
 
+  /// Whether standard input is a directory, from which nothing can be read.
+  package static var inputIsDirectory: Bool {
+    var status = stat()
+    return unsafe fstat(0, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+  }
+
   /// Opens the file at `path` to write to, made where there is none: at its end, or emptied.
   ///
   /// - Throws: `fileWriteError` with the system's words.

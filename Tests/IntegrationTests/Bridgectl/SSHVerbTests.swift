@@ -14,6 +14,15 @@ import Testing
     }
   }
 
+  /// As with ssh a directory is input that has ended.
+  @Test func aDirectoryAsInputIsAtItsEnd() async throws {
+    try await withSSH { _, home in
+      let outcome = try await home.run(
+        ["box", "wc -c; exit 3"], through: "exec \"$0\" \"$@\" < /", program: home.file("bin/ssh"))
+      #expect(outcome.code == 3 && outcome.text == "0\n", "\(outcome.error)")
+    }
+  }
+
   /// As with ssh the command goes on; of one that prints on and on the end is not waited for.
   @Test(arguments: [
     ("sleep 0.2; seq 1000; sleep 1.2; exit 3", 3), ("yes", 255),
