@@ -208,7 +208,9 @@ final class PlainWork: LinkWork {
     case .endsUnknown:
       // Where its status came and not all of its output, that is what to say.
       let cut = channel?.failure.flatMap { $0.detail == nil ? nil : $0 }
-      endUnknown(isUnknown ? error : nil, cut ?? failure)
+      var known = cut ?? failure
+      known?.wasStarted = isStarted
+      endUnknown(isUnknown ? error : nil, known)
     }
   }
 

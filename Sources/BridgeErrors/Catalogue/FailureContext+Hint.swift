@@ -53,17 +53,24 @@ extension FailureContext {
         The server closed the channel of \(command) without its status: how it ended is not known.
         """
     }
-    guard kind == .outcomeUnknown else { return nil }
-    if let detail {
+    guard kind == .outcomeUnknown || wasStarted else { return nil }
+    let fate =
+      wasStarted
+      ? "it was started, and how it ended is not known" : "it may or may not have run"
+    if kind == .outcomeUnknown, let detail {
       return """
         The connection ended after \(command) reported \(detail), and before all of its output \
         came: the output you have is incomplete.
         """
     }
-    guard disconnectReason != nil, let said = native?.text, !said.isEmpty else { return nil }
+    let advice = "Check on the host before you run it again."
+    guard disconnectReason != nil, let said = native?.text, !said.isEmpty else {
+      guard wasStarted else { return nil }
+      return "The connection ended before \(command) reported its status: \(fate). \(advice)"
+    }
     return """
-      The server ended the connection (\(said)) before \(command) reported its status: it may or \
-      may not have run. Check on the host before you run it again.
+      The server ended the connection (\(said)) before \(command) reported its status: \(fate). \
+      \(advice)
       """
   }
 

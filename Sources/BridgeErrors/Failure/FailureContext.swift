@@ -31,6 +31,9 @@ public struct FailureContext: Sendable, Equatable {
   /// A command for a person to copy that removes the cause, where one does: escaped and bounded.
   public var command: String?
 
+  /// Whether the command whose status did not come is known to have been started.
+  public var wasStarted = false
+
   /// A context of `kind` in `phase` at `host`.
   public init(
     kind: FailureKind, phase: ConnectionPhase, host: String,

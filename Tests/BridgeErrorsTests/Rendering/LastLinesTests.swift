@@ -66,6 +66,16 @@ import Testing
       lines.contains("  The server ended the connection itself; its log says why.") == isShell)
   }
 
+  /// The server has confirmed that it runs.
+  @Test func aCommandThatWasStartedHasRun() {
+    var context = FailureContext(kind: .dropped, phase: .stream, host: "h")
+    context.wasStarted = true
+    let lines = TerminalBanner.lastLines(
+      .sshOutcomeUnknown(command: "make"), context: context, program: "p")
+    #expect(lines[0].contains("it was started, and how it ended is not known."), "\(lines)")
+    #expect(!lines[0].contains("may not have run"))
+  }
+
   /// A program that runs has not accepted anything.
   @Test func aSilentProxyCommandIsNoSilentHost() {
     let failure = SSHFailure(
