@@ -56,8 +56,8 @@ extension ConnectRun {
     case .attempted(_, isStandby: false): use.dialed(await progress(over: number, forwards))
     case .waiting:
       return use.pause(
-        await progress(over: number, forwards), servesPorts: number == 0 && forwards != nil,
-        at: .now)
+        await progress(over: number, forwards),
+        serves: number == 0 && (forwards != nil || work.servesWhileUp), at: .now)
     default: break
     }
     return nil

@@ -26,7 +26,7 @@ package struct LinkUse: Sendable {
   package static let burst = 40
   /// The time in which one more of them is free: what dials take on average in the long run.
   package static let spacing = Duration.milliseconds(250)
-  /// From then on ports are served, and not only promised.
+  /// From then on what is there for someone to use is served, and not only promised.
   package static let serving = Duration.seconds(1)
 
   /// Since when the link is up.
@@ -49,12 +49,13 @@ package struct LinkUse: Sendable {
 
   /// How long to wait with the next dial after the link was lost; nil where it had been of no use.
   ///
-  /// - Parameter servesPorts: whether ports lead over it: it is of use when it is there.
+  /// - Parameter serves: whether it is of use when it is there: ports lead over it, or a shell or
+  ///   program may print, or be typed to, at any time.
   package mutating func pause(
-    _ progress: Progress, servesPorts: Bool = false, at now: Instant
+    _ progress: Progress, serves: Bool = false, at now: Instant
   ) -> Duration? {
     guard let upSince else { return nil }
-    guard progress != self.progress || servesPorts && now - upSince >= Self.serving else {
+    guard progress != self.progress || serves && now - upSince >= Self.serving else {
       return nil
     }
     let freeAt = max(allFreeAt ?? now, now)

@@ -13,6 +13,9 @@ protocol LinkWork<Link>: Sendable {
   /// Whether replacing a link that may still answer loses nothing.
   var losesNothing: Bool { get }
 
+  /// Whether a link is of use to it when it is there, whatever comes over it.
+  var servesWhileUp: Bool { get }
+
   /// What goes on beside the generations; canceled at the end of the run.
   func run() async
 
@@ -74,6 +77,8 @@ extension LinkWork {
   var untakenInput: Int { 0 }
 
   func see(_ event: RecoveryEvent) {}
+
+  var servesWhileUp: Bool { false }
 
   func progress(over link: Int) async -> LinkUse.Progress { LinkUse.Progress() }
 

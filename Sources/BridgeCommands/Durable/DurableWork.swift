@@ -110,12 +110,10 @@ final class DurableWork: LinkWork {
     return .attach(SessionSelector(id), .writer, takes: false)
   }
 
-  var losesNothing: Bool {
-    switch mode.current {
-    case .durable: true
-    case .plain, nil: plain.losesNothing
-    }
-  }
+  var losesNothing: Bool { mode.current == .durable || plain.losesNothing }
+
+  /// Its program may print, and be typed to, at any time.
+  var servesWhileUp: Bool { mode.current == .durable && state.withLock { $0.streams != nil } }
 
   // MARK: The link
 

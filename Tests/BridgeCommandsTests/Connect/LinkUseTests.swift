@@ -28,14 +28,14 @@ import Testing
     #expect(use.pause(some, at: start) == nil)
   }
 
-  /// The next connection to a port may come at any time.
+  /// The next connection to a port, or the next key, may come at any time.
   @Test(arguments: [(true, 1000, Duration.zero), (true, 999, nil), (false, 60_000, nil)])
-  func aLinkThatPortsLeadOverIsOfUseWhenItIsThereForASecond(
-    servesPorts: Bool, milliseconds: Int, pause: Duration?
+  func aLinkThatServesIsOfUseWhenItIsThereForASecond(
+    serves: Bool, milliseconds: Int, pause: Duration?
   ) {
     var use = up
     let now = start + .milliseconds(milliseconds)
-    #expect(use.pause(LinkUse.Progress(), servesPorts: servesPorts, at: now) == pause)
+    #expect(use.pause(LinkUse.Progress(), serves: serves, at: now) == pause)
   }
 
   /// A server that is too busy for a dial is not dialed at once because of the link before.
