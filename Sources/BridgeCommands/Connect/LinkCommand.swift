@@ -79,7 +79,9 @@ struct LinkCommand: Sendable {
         (path) throws(AppError) in (path, try LocalEnvironment.openFile(path, appends: false))
       }
       if let statusFile {
-        Signals.prepareLastWords { code in Self.write(ExitReport(code: code), to: statusFile) }
+        Signals.prepareLastWords { code in
+          try? Self.write(ExitReport(code: code), to: statusFile)
+        }
       }
       let request = try request()
       try Self.checkDescriptors(of: request)
@@ -112,8 +114,7 @@ struct LinkCommand: Sendable {
     _ report: inout ExitReport, to file: (path: String, descriptor: Int32), _ reporter: Reporter
   ) {
     do throws(AppError) {
-      try LocalEnvironment.write(
-        Array((report.line.text + "\n").utf8), to: file.descriptor, at: file.path)
+      try write(report, to: file)
     } catch {
       guard report.code == 0 else { return reporter.warn(error.shownMessage()) }
       reporter.fail(CommandFailure(error: error))
@@ -122,9 +123,10 @@ struct LinkCommand: Sendable {
     }
   }
 
-  /// Likewise, where the run ends now.
-  private static func write(_ report: ExitReport, to file: (path: String, descriptor: Int32)) {
-    try? LocalEnvironment.write(
+  private static func write(
+    _ report: ExitReport, to file: (path: String, descriptor: Int32)
+  ) throws(AppError) {
+    try LocalEnvironment.write(
       Array((report.line.text + "\n").utf8), to: file.descriptor, at: file.path)
   }
 

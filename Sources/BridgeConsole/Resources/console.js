@@ -384,7 +384,7 @@ function renderAgents() {
 // The screen of an agent.
 
 /** What is looked at: one agent at a time. */
-const screen = { agent: null, abort: null, frame: null, message: null, isLost: false };
+const screen = { agent: null, abort: null, request: null, frame: null, message: null, problem: null, isLost: false };
 const plainColors = ['#2b2f36', '#e5656b', '#6fc26f', '#d9b65a', '#6c9fe8', '#c98ae0', '#5bc0c4', '#c9cdd3',
   '#7d858f', '#ff8a8f', '#93e093', '#f2d57e', '#93bdff', '#e2b0f5', '#86e0e3', '#ffffff'];
 
@@ -441,6 +441,7 @@ function drawFrame(frame) {
 function screenWords() {
   const { frame } = screen;
   if (screen.message) return `${screen.message}${frame ? ' This is how it was last.' : ''}`;
+  if (screen.problem) return screen.problem;
   if (!isLive() || screen.isLost) return frame ? `Connection to the host lost: this is how it was at ${clockTime(frame.at)}.` : 'Connection to the host lost.';
   if (!frame || frame.standing === 'opening') return 'Waits for the machine.';
   if (frame.standing === 'interrupted') return `No link to the machine since ${clockTime(frame.at)}: this is how it was then.`;
@@ -450,9 +451,14 @@ function screenWords() {
 function renderScreen() {
   byID('screen').hidden = screen.agent === null;
   if (screen.agent === null) return;
-  const words = screenWords();
-  say(byID('screen-state'), words);
-  byID('screen').classList.toggle('old', !words.startsWith('Live'));
+  say(byID('screen-state'), screenWords());
+  const isNow = isLive() && !screen.isLost && !screen.message && screen.frame && screen.frame.standing === 'live';
+  byID('screen').classList.toggle('old', !isNow);
+}
+
+/** A request that was under way when the host was lost may never end, and is no news. */
+function askForScreenAgain() {
+  if (screen.request) screen.request.abort();
 }
 
 const screenEvents = {
@@ -466,16 +472,21 @@ const screenEvents = {
 
 async function followScreen(agent, abort) {
   while (screen.abort === abort && !screen.message) {
+    const request = new AbortController();
+    screen.request = request;
+    abort.signal.addEventListener('abort', () => request.abort(), { once: true });
     try {
       const response = await fetch(`/api/agents/${encodeURIComponent(agent)}/screen`, {
-        credentials: 'same-origin', signal: abort.signal, cache: 'no-store' });
+        credentials: 'same-origin', signal: request.signal, cache: 'no-store' });
+      if (screen.abort === abort) screen.problem = null;
       if (response.ok) {
         await readBlocks(response, (block) => {
           if (screen.abort === abort && Object.hasOwn(screenEvents, block.name)) screenEvents[block.name](JSON.parse(block.data));
         }, () => { if (screen.abort === abort) renderScreen(); return screen.abort === abort; });
       } else if (response.status !== 401) {
         const value = await response.json().catch(() => ({}));
-        if (response.status === 404) screen.message = value.error || 'It cannot be seen.';
+        const words = value.error || 'It cannot be seen.';
+        if (screen.abort === abort) screen[response.status === 404 ? 'message' : 'problem'] = words;
       }
     } catch { /* It is lost. */ }
     if (screen.abort !== abort || screen.message) break;
@@ -489,7 +500,7 @@ async function followScreen(agent, abort) {
 function openScreen(agent) {
   closeScreen();
   const abort = new AbortController();
-  Object.assign(screen, { agent, abort, frame: null, message: null, isLost: false });
+  Object.assign(screen, { agent, abort, frame: null, message: null, problem: null, isLost: false });
   say(byID('screen-title'), `Screen of ${agent}`);
   byID('terminal').setAttribute('aria-label', `Screen of ${agent}`);
   renderScreen();
@@ -500,7 +511,7 @@ function openScreen(agent) {
 
 function closeScreen() {
   if (screen.abort) screen.abort.abort();
-  Object.assign(screen, { agent: null, abort: null, frame: null, message: null });
+  Object.assign(screen, { agent: null, abort: null, request: null, frame: null, message: null, problem: null, isLost: false });
   byID('terminal').replaceChildren();
   renderScreen();
 }
@@ -686,7 +697,10 @@ async function readStream() {
     stream.heard = Date.now();
     if (stream.status === 'off') return false;
     if (state && stream.status !== 'on') {
-      if (stream.since) announce('Connection to the host is back');
+      if (stream.since) {
+        announce('Connection to the host is back');
+        askForScreenAgain();
+      }
       Object.assign(stream, { status: 'on', since: null, tries: 0 });
     }
     render();
@@ -708,6 +722,7 @@ async function follow() {
     if (!stream.since) stream.since = stream.heard || Date.now();
     stream.status = 'lost';
     stream.tries += 1;
+    askForScreenAgain();
     const wait = Math.min(15000, 500 * 2 ** Math.min(stream.tries, 6)) * (0.75 + Math.random() / 2);
     stream.retryAt = Date.now() + wait;
     render();

@@ -1,6 +1,7 @@
 extension SSHFailure {
   /// The message of a login to which no credential could be offered.
   package static let nothingOffered = "no credential was offered"
+  /// The message of one that was accepted in part, and to which no more could be offered.
   package static let nothingMoreOffered = "no further credential was offered"
 }
 

@@ -235,7 +235,7 @@ struct BrowserTests {
       printf '\\033[38;5;208m❯\\033[m <b>x</b>'; read x
       """
     let size = WindowSize(columns: 60, rows: 12)
-    try await with(ConsoleWorld()) { page, driver in
+    try await with(ConsoleWorld(ConsoleLimits(screens: 1))) { page, driver in
       try await AgentWorld.with(page, agent: "painter", running: draws, on: size) { world in
         let browser = try await open(page, page.viewer, driver)
         try await browser.waits(for: "Screen", in: "#agents button")
@@ -258,6 +258,12 @@ struct BrowserTests {
           try keep(await browser.picture(width: width, isDark: isDark), name)
           try await check(browser, name)
         }
+        // One more than there may be: that is no loss of the host.
+        let other = try await open(page, page.viewer, driver)
+        try await other.waits(for: "Screen", in: "#agents button")
+        try await other.click("Screen of painter")
+        try await other.waits(for: "Too many screens are open", in: "#screen-state")
+        await other.close()
         try await world.cut()
         try await browser.waits(for: "No link to the machine since", in: "#screen-state")
         try await browser.waits(for: "Claude 日本", in: "#terminal")
