@@ -385,6 +385,31 @@ struct AgentHostTests {
     }
   }
 
+  /// Tells the person who has decided that the decision is theirs, on both ways.
+  @Test(arguments: StoreKind.allCases, [false, true])
+  func aDecisionWhoseAnswerWasLostIsThePersonsOwn(kind: StoreKind, isCarried: Bool) async throws {
+    try await kind.run { store, other in
+      let carried = Mutex(Approvals?.none)
+      let one = AgentHost("one", sharing: RepeatingStore(store), timing: Self.calm)
+      try await running(one) { agent throws(AppError) in
+        let approvals = try Approvals(of: agent)
+        try await approvals.request(Self.question)
+        carried.withLock { $0 = approvals }
+        try await agent.rest()
+      } _: {
+        try await one.add("a", Self.session)
+        try await eventually { carried.withLock { $0 != nil } }
+        let approvals = try #require(carried.withLock { $0 })
+        let id = try #require(await approvals.pending.first).id
+        let answer =
+          isCarried
+          ? try await approvals.decide(id, option: "yes", by: "ada")
+          : try await RepeatingStore(other).decide(id, option: "yes", by: "ada")
+        #expect(answer.text == "Decided: Allow")
+      }
+    }
+  }
+
   /// Both people saw the question before either had decided it.
   @Test(arguments: StoreKind.allCases)
   func ofTwoAnswersOnTwoHostsOneIsTheDecision(kind: StoreKind) async throws {

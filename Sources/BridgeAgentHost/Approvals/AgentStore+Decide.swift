@@ -34,7 +34,8 @@ extension AgentStore {
     }
     let own = try StoredApproval(decided)
     let kept = try await replace(own, of: id.agent, in: record.state.word)
-    return try kept.record.decoded(as: ApprovalRecord.self).answer(isOwn: kept == own)
+    let found = try kept.record.decoded(as: ApprovalRecord.self)
+    return try found.answer(isOwn: found.hasDecision(of: decided))
   }
 }
 
@@ -48,6 +49,12 @@ extension StoredApproval {
 }
 
 extension ApprovalRecord {
+  /// Whether its decision is that of `other`. It may be delivered by now: a store whose answer was
+  /// lost with its connection performs the request once more.
+  func hasDecision(of other: ApprovalRecord?) -> Bool {
+    decision != nil && decision == other?.decision
+  }
+
   /// What a person's answer has come to.
   ///
   /// - Parameter isOwn: whether the decision is this answer.

@@ -308,7 +308,7 @@ public actor Approvals {
       case .busy: try await changes.wait(after: changes.version)
       case .store(let write):
         let other = try await store(write)
-        return (other ?? write.record, other == nil)
+        return (other ?? write.record, other?.hasDecision(of: write.record) ?? true)
       }
     }
   }

@@ -1,3 +1,4 @@
+import BridgeAgentHost
 import BridgeErrors
 import BridgeStore
 import BridgeWaiting
@@ -60,6 +61,33 @@ final class StaleStore: AgentStore {
     guard case .agents(var agents) = answer else { return answer }
     for index in agents.indices { agents[index].isClosed = false }
     return .agents(agents)
+  }
+
+  func changes() -> AsyncStream<Void> { store.changes() }
+
+  func close() async { await store.close() }
+}
+
+/// A store that loses its connection with the answer to a decision, and performs it once more when
+/// the agent has had it.
+final class RepeatingStore: AgentStore {
+  private let store: any AgentStore
+
+  init(_ store: any AgentStore) { self.store = store }
+
+  var name: String { store.name }
+
+  func perform(_ request: StoreRequest) async throws(AppError) -> StoreAnswer {
+    guard case .replace(let own, let agent, _) = request else {
+      return try await store.perform(request)
+    }
+    _ = try await store.perform(request)
+    var record = try own.record.decoded(as: ApprovalRecord.self)
+    if case .decided(let decision) = record.state { record.state = .delivered(decision) }
+    let delivered = StoredApproval(
+      id: own.id, state: "delivered", record: try StoredValue(encoding: record))
+    _ = try await store.perform(.replace(delivered, agent: agent, state: own.state))
+    return try await store.perform(request)
   }
 
   func changes() -> AsyncStream<Void> { store.changes() }
