@@ -109,10 +109,10 @@ let package = Package(
     .target(
       name: "BridgeConsole",
       dependencies: [
-        "BridgeAgentHost", "BridgeErrors", "BridgeMetrics", "BridgeRecovery", "BridgeSession",
-        "BridgeSessionProtocol", "BridgeStore", "BridgeSupervision", "BridgeTerminalState",
-        "BridgeWaiting", hummingbird("Hummingbird"), hummingbird("HummingbirdCore"),
-        hummingbird("HummingbirdTLS"),
+        "BridgeAgentHost", "BridgeErrors", "BridgeMetrics", "BridgeRecovery", "BridgeSSH",
+        "BridgeSession", "BridgeSessionProtocol", "BridgeStore", "BridgeSupervision",
+        "BridgeTerminalState", "BridgeWaiting", hummingbird("Hummingbird"),
+        hummingbird("HummingbirdCore"), hummingbird("HummingbirdTLS"),
         .product(name: "HTTPTypes", package: "swift-http-types"), lifecycle, log, nio("NIOCore"),
       ],
       // In the program: one file is copied, and no folder is missing beside it.

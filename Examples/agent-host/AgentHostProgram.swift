@@ -53,7 +53,7 @@ import UnixSignals
     var machines: [String: RemoteMachine] = [:]
     for name in configuration.machines {
       let machine = try await RemoteMachine(
-        named: name, supervisor,
+        named: name, supervisor, lookup: configuration.lookup(asking: questions.hostKeys),
         installing: configuration.bridgeHost.map { .ifMissing($0) } ?? .never)
       for warning in machine.warnings { logger.warning("\(warning)") }
       machines[name] = machine

@@ -58,8 +58,9 @@ private struct ChatAnswer: Decodable {
   var by: String
 }
 
-/// The questions of the agents that this host carries.
+/// The questions of the agents that this host carries, and about the keys of machines.
 actor Questions {
+  let hostKeys = HostKeyQuestions()
   private var approvals: [String: Approvals] = [:]
   /// Where people answer as well.
   private var console: Console?

@@ -6,6 +6,13 @@ import BridgeSupervision
 import Foundation
 import ServiceLifecycle
 
+extension HostConfiguration {
+  /// How machines are looked up: on the page people decide about their host keys.
+  func lookup(asking hostKeys: HostKeyQuestions) -> MachineOptions {
+    MachineOptions(answers: page.map { _ in hostKeys.answers() })
+  }
+}
+
 extension AgentHostProgram {
   /// The page, where the configuration has one. It prints its address, which has the token.
   func page(
@@ -16,6 +23,7 @@ extension AgentHostProgram {
     let console = try Console(
       ConsoleConfiguration(port: page.port, tokens: [token]), of: host, keptIn: store)
     console.show(supervisor)
+    console.show(questions.hostKeys)
     await questions.show(on: console)
     let service = ConsoleService(console, logger: logger) { console in
       let address = console.address(for: token) ?? ""

@@ -21,6 +21,7 @@ extension Console {
     await withTaskGroup { group in
       group.addTask { await self.followHost() }
       group.addTask { await self.followApprovals() }
+      group.addTask { await self.followHostKeys() }
       group.addTask { await self.keep(outages, clock) }
       for (number, supervised) in supervised.enumerated() {
         group.addTask { await self.followLinks(of: supervised, number, outages, clock) }
@@ -31,6 +32,13 @@ extension Console {
 
   private func followHost() async {
     for await snapshot in host.snapshots() { board.show(ConsoleState.Host(snapshot)) }
+  }
+
+  private func followHostKeys() async {
+    guard let hostKeys else { return }
+    for await pending in hostKeys.pending() {
+      board.show(pending.map { ConsoleState.HostKey($0) })
+    }
   }
 
   // MARK: Approvals

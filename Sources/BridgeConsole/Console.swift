@@ -14,6 +14,7 @@ public import FoundationEssentials
 ///     let console = try Console(
 ///       ConsoleConfiguration(port: 8080, tokens: [token]), of: host, keptIn: store)
 ///     console.show(supervisor)
+///     console.show(hostKeys)
 ///     // The work of an agent:
 ///     console.show(approvals, of: agent.name)
 ///     console.show(session)
@@ -43,6 +44,7 @@ public final class Console: Sendable {
 
   private struct State {
     var supervised: [Supervised] = []
+    var hostKeys: HostKeyQuestions?
     /// By the names of agents as they are shown.
     var watchable: [String: Watchable] = [:]
     var questions: [String: Questions] = [:]
@@ -90,6 +92,9 @@ public final class Console: Sendable {
     state.withLock { $0.supervised.append(supervised) }
   }
 
+  /// Has people decide about the host keys of machines; before the service runs.
+  public func show(_ hostKeys: HostKeyQuestions) { state.withLock { $0.hostKeys = hostKeys } }
+
   /// Shows the questions of an agent, in the place of those that it had before, for as long as
   /// there are these approvals: the page does not keep them.
   public func show(_ approvals: Approvals, of agent: String) {
@@ -135,6 +140,7 @@ public final class Console: Sendable {
   // MARK: For its service
 
   var supervised: [Supervised] { state.withLock { $0.supervised } }
+  var hostKeys: HostKeyQuestions? { state.withLock { $0.hostKeys } }
   var rules: RequestRules? { state.withLock { $0.rules } }
 
   /// The port is known now.

@@ -96,10 +96,11 @@ struct ImportTable: Sendable {
     Row(
       target: "BridgeConsole",
       modules: [
-        "BridgeAgentHost", "BridgeErrors", "BridgeMetrics", "BridgeRecovery", "BridgeSession",
-        "BridgeSessionProtocol", "BridgeStore", "BridgeSupervision", "BridgeTerminalState",
-        "BridgeWaiting", "Foundation", "FoundationEssentials", "HTTPTypes", "Hummingbird",
-        "HummingbirdCore", "HummingbirdTLS", "Logging", "NIOCore", "ServiceLifecycle",
+        "BridgeAgentHost", "BridgeErrors", "BridgeMetrics", "BridgeRecovery", "BridgeSSH",
+        "BridgeSession", "BridgeSessionProtocol", "BridgeStore", "BridgeSupervision",
+        "BridgeTerminalState", "BridgeWaiting", "Foundation", "FoundationEssentials", "HTTPTypes",
+        "Hummingbird", "HummingbirdCore", "HummingbirdTLS", "Logging", "NIOCore",
+        "ServiceLifecycle",
       ]),
     Row(
       target: "BridgeFaults",

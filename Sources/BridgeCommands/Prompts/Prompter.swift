@@ -96,12 +96,15 @@ struct Prompter: Sendable {
     let isSSH = reporter.style.isSSH
     var text =
       isSSH ? "The authenticity of host '\(host)' can't be established. " : ""
-    text +=
-      question.isKnownByOtherTypes
-      ? "\(host) is known, but with other keys: the connection may be intercepted. "
-      : "\(host) is not a known host. "
+    switch question.finding {
+    case .unknown: text += "\(host) is not a known host. "
+    case .otherTypes, .changed:
+      text += "\(host) is known, but with other keys: the connection may be intercepted. "
+    }
     text += "Its \(shown(question.keyType)) key is\r\n  \(question.fingerprint)\r\n"
-    if let doubt = question.doubt { text += "\(PeerText.escaped(doubt, limit: 1024))\r\n" }
+    if let detail = question.finding.detail {
+      text += "\(PeerText.escaped(detail, limit: 1024))\r\n"
+    }
     text +=
       isSSH
       ? "Are you sure you want to continue connecting (yes/no/[fingerprint])? "

@@ -11,6 +11,7 @@ final class Board: Sendable {
     var screens: Set<String> = []
     var links: [String: ConsoleState.Link] = [:]
     var problems: [Int: [ConsoleState.Problem]] = [:]
+    var hostKeys: [ConsoleState.HostKey] = []
     var approvals: [String: [ConsoleState.Approval]] = [:]
     var outages: [ConsoleState.Outage] = []
     var beats = 0
@@ -64,7 +65,8 @@ final class Board: Sendable {
         epoch: epoch, now: now.milliseconds, event: state.ring.last, access: visitor.access,
         reader: visitor.name.shown, host: state.host,
         links: state.links.values.sorted { $0.id < $1.id },
-        problems: state.shownProblems, approvals: state.shownApprovals, outages: state.outages)
+        problems: state.shownProblems, hostKeys: state.hostKeys, approvals: state.shownApprovals,
+        outages: state.outages)
     }
   }
 
@@ -164,6 +166,15 @@ final class Board: Sendable {
       guard state.problems[supervisor] ?? [] != problems else { return nil }
       state.problems[supervisor] = problems
       return state.shownProblems
+    }
+  }
+
+  /// Shows the host keys that people decide about.
+  func show(_ hostKeys: [ConsoleState.HostKey]) {
+    update("hostKeys") { state -> [ConsoleState.HostKey]? in
+      guard state.hostKeys != hostKeys else { return nil }
+      state.hostKeys = hostKeys
+      return hostKeys
     }
   }
 

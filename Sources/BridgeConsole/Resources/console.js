@@ -157,6 +157,7 @@ function render() {
   say(byID('reader-name'), state.access === 'write' ? state.reader : `${state.reader} (may read only)`);
   renderSummary();
   renderProblems();
+  renderHostKeys();
   renderApprovals();
   renderLinks();
   renderAgents();
@@ -178,7 +179,7 @@ function renderSummary() {
   }
   const down = state.links.filter((link) => link.state !== 'up').length;
   const waiting = state.approvals.filter((approval) => approval.state === 'pending').length;
-  const count = state.problems.length + waiting;
+  const count = state.problems.length + state.hostKeys.length + waiting;
   document.title = `${isLive() ? '' : '? '}${count ? `(${count}) ` : ''}Agent host${down ? `, ${down} down` : ''}`;
 }
 
@@ -260,6 +261,33 @@ function renderProblems() {
         act(problem.id, `/api/problems/${encodeURIComponent(problem.id)}/choose`, { option: option.kind }, (reply) =>
           reply.status === 200 ? 'Done.' : reply.status === 409 ? 'This cannot be done now.' : null)),
     (button) => { button.disabled = !mayWrite() || busy.has(problem.id); });
+  });
+}
+
+const hostKeyWords = {
+  unknown: (host) => `${host} is not a known host`,
+  otherTypes: (host) => `${host} is known by other keys`,
+  changed: (host) => `The host key of ${host} has changed`,
+};
+
+function renderHostKeys() {
+  count('host-keys', state.hostKeys.length);
+  byID('host-keys-section').hidden = state.hostKeys.length === 0;
+  sync(byID('host-keys'), state.hostKeys, (hostKey) => String(hostKey.number), card, (item, hostKey) => {
+    const isNew = hostKey.finding === 'unknown';
+    const key = `host-key ${hostKey.number}`;
+    item.className = isNew ? 'pending' : 'error';
+    say(item.querySelector('h3'), hostKeyWords[hostKey.finding](hostKey.host));
+    part(item, '.what', `Its ${hostKey.keyType} key is ${hostKey.fingerprint}. Trust it only where the administrator of the machine names the same.`);
+    const risk = isNew ? '' : 'The machine was set up anew, or the connection is intercepted. ';
+    part(item, '.more', `It waits for you, since ${dateTime(hostKey.at)}. ${risk}${hostKey.detail || ''}`);
+    part(item, '.result', results.get(key));
+    const options = isNew ? [[true, 'Trust the key', 'primary'], [false, 'Refuse', 'secondary']]
+      : [[false, 'Refuse', 'primary'], [true, 'Trust the new key', 'destructive']];
+    sync(item.querySelector('.actions'), state.access === 'write' ? options : [], ([trusts]) => String(trusts),
+      ([trusts, title, style]) => actionButton(trusts, title, style, `${title}: ${hostKey.host}`, () =>
+        act(key, `/api/host-keys/${hostKey.number}/decide`, { trusts }, (reply) => reply.value.text)),
+    (button) => { button.disabled = !mayWrite() || busy.has(key); });
   });
 }
 
@@ -624,6 +652,12 @@ const events = {
       if (!state.problems.some((old) => old.id === problem.id)) announce(`Error: ${problem.source || ''} ${problem.title}`);
     }
     state.problems = value;
+  },
+  hostKeys(value) {
+    for (const hostKey of value) {
+      if (!state.hostKeys.some((old) => old.number === hostKey.number)) announce(hostKeyWords[hostKey.finding](hostKey.host));
+    }
+    state.hostKeys = value;
   },
   approvals(value) {
     const old = state.approvals;

@@ -5,7 +5,7 @@ import Hummingbird
 enum ConsoleRoute: CaseIterable, Sendable {
   case page, script, style, health
   case logIn, logOut
-  case state, events, outages, screen, decide, choose
+  case state, events, outages, screen, decide, trust, choose
   case metrics, description
 
   /// Who may use it.
@@ -18,7 +18,7 @@ enum ConsoleRoute: CaseIterable, Sendable {
   /// Whether it changes something.
   var isPost: Bool {
     switch self {
-    case .logIn, .logOut, .decide, .choose: true
+    case .logIn, .logOut, .decide, .trust, .choose: true
     case .page, .script, .style, .health, .state, .events, .outages, .screen, .metrics,
       .description:
       false
@@ -39,6 +39,7 @@ enum ConsoleRoute: CaseIterable, Sendable {
     case .outages: "/api/outages"
     case .screen: "/api/agents/{agent}/screen"
     case .decide: "/api/approvals/{agent}/{number}/decide"
+    case .trust: "/api/host-keys/{number}/decide"
     case .choose: "/api/problems/{id}/choose"
     case .metrics: "/metrics"
     case .description: "/api/openapi.json"
@@ -49,7 +50,7 @@ enum ConsoleRoute: CaseIterable, Sendable {
     switch self {
     case .page, .script, .style, .health, .logIn: .all
     case .logOut, .state, .events, .outages, .screen, .metrics, .description: .readers
-    case .decide, .choose: .writers
+    case .decide, .trust, .choose: .writers
     }
   }
 

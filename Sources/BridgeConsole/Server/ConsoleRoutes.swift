@@ -18,6 +18,10 @@ struct ConsoleRoutes: Sendable {
     var values: [String: ApprovalValue]?
   }
 
+  private struct Trust: Decodable {
+    var trusts: Bool
+  }
+
   private struct Choice: Decodable {
     var option: ErrorRecoveryOption.Kind
   }
@@ -67,7 +71,7 @@ struct ConsoleRoutes: Sendable {
     case .description: return Answers.data(PackageResources.openapi_json, "application/json")
     case .health: return await health()
     case .logIn: return try await logIn(request, context)
-    case .logOut, .state, .events, .outages, .screen, .decide, .choose, .metrics:
+    case .logOut, .state, .events, .outages, .screen, .decide, .trust, .choose, .metrics:
       guard let visitor = context.visitor else { throw RequestRefusal(401, "Log in first.") }
       return try await answer(route, request, context, visitor)
     }
@@ -83,6 +87,7 @@ struct ConsoleRoutes: Sendable {
     case .outages: return try await outages(request)
     case .screen: return try screen(request, context, visitor)
     case .decide: return try await decide(request, context, visitor)
+    case .trust: return try await trust(request, context, visitor)
     case .choose: return try await choose(request, context)
     case .metrics: return await metrics(visitor)
     case .page, .script, .style, .health, .logIn, .description:
@@ -218,6 +223,20 @@ struct ConsoleRoutes: Sendable {
         Decided(result: word, text: answer.text.shown), word == "decided" ? .ok : .conflict)
     } catch {
       throw Answers.refusal(for: error)
+    }
+  }
+
+  private func trust(
+    _ request: Request, _ context: ConsoleContext, _ visitor: Visitor
+  ) async throws -> Response {
+    let body = try await request.value(of: Trust.self, limit: console.configuration.limits.body)
+    guard let number = context.parameters.get("number", as: Int.self),
+      let answer = console.hostKeys?.decide(number, trusts: body.trusts, by: visitor.name)
+    else { throw RequestRefusal(404, "No such key is asked about here now.") }
+    let text = answer.text.shown
+    return switch answer {
+    case .decided: Answers.json(Decided(result: "decided", text: text))
+    case .alreadyDecided: Answers.json(Decided(result: "alreadyDecided", text: text), .conflict)
     }
   }
 

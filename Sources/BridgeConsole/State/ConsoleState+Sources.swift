@@ -1,5 +1,6 @@
 import BridgeAgentHost
 import BridgeErrors
+import BridgeSSH
 import BridgeStore
 import FoundationEssentials
 
@@ -86,6 +87,23 @@ extension ConsoleState.Problem {
     options = error.options.compactMap { kind in
       kind.option.map { Option(kind: kind.rawValue, title: $0.title, style: $0.style.rawValue) }
     }
+  }
+}
+
+extension ConsoleState.HostKey {
+  init(_ pending: PendingHostKey) {
+    let question = pending.question
+    (number, at) = (pending.id, pending.asked.milliseconds)
+    host = (question.name.map { "\($0) (\(question.host))" } ?? question.host).shown
+    keyType = question.keyType.shown
+    fingerprint = question.fingerprint.shown
+    detail = question.finding.detail?.shown
+    finding =
+      switch question.finding {
+      case .unknown: .unknown
+      case .otherTypes: .otherTypes
+      case .changed: .changed
+      }
   }
 }
 

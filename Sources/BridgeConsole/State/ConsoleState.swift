@@ -91,6 +91,23 @@ struct ConsoleState: Sendable, Codable, Equatable {
     var options: [Option]
   }
 
+  /// A host key that a person decides about.
+  struct HostKey: Sendable, Codable, Equatable {
+    enum Finding: String, Sendable, Codable, CaseIterable {
+      case unknown, otherTypes, changed
+    }
+
+    /// What an answer names.
+    var number: Int
+    var host: String
+    var keyType: String
+    var fingerprint: String
+    /// What is known of the host, and in which words.
+    var finding: Finding
+    var detail: String?
+    var at: Int64
+  }
+
   /// A question of an agent.
   struct Approval: Sendable, Codable, Equatable {
     struct Option: Sendable, Codable, Equatable {
@@ -152,6 +169,8 @@ struct ConsoleState: Sendable, Codable, Equatable {
   var links: [Link]
   /// The most severe first.
   var problems: [Problem]
+  /// The oldest first.
+  var hostKeys: [HostKey]
   /// The oldest first.
   var approvals: [Approval]
   /// The newest first.

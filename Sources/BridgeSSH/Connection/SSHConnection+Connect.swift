@@ -277,8 +277,16 @@ extension SSHConnection {
     case .trusted:
       return
     case .changed(let detail, let removal):
-      throw failure(
+      let changed = failure(
         observation: .hostKeyChanged(detail: detail, removal: removal), phase: .hostKey)
+      // Lines that cannot be removed would go on to vouch for the old key.
+      guard removal != nil, configuration.interaction.asksAboutChangedKeys,
+        configuration.hostKeys.unknown != .refuse,
+        let fingerprint = HostKey(blob: blob)?.fingerprint,
+        try await isAccepted(blob, fingerprint, .changed(detail: detail))
+      else { throw changed }
+      try await forgetKeys(but: blob)
+      try await remember(blob, fingerprint: fingerprint)
     case .revoked(let detail):
       throw failure(observation: .hostKeyRevoked(detail: detail), phase: .hostKey)
     case .unknown(let fingerprint, let doubt):
@@ -291,7 +299,7 @@ extension SSHConnection {
         observation: .hostKeyNewType(fingerprint: fingerprint, detail: detail), phase: .hostKey)
       // A policy that accepts new hosts does not accept another key of a known one.
       guard configuration.hostKeys.unknown == .ask,
-        try await isAccepted(blob, fingerprint, doubt: detail, isKnownByOtherTypes: true)
+        try await isAccepted(blob, fingerprint, .otherTypes(detail: detail))
       else { throw unknown }
       try await remember(blob, fingerprint: fingerprint)
     }
@@ -304,18 +312,18 @@ extension SSHConnection {
     case .refuse: false
     case .acceptNew where doubt == nil: true
     case .acceptNew, .ask:
-      try await isAccepted(blob, fingerprint, doubt: doubt)
+      try await isAccepted(blob, fingerprint, .unknown(doubt: doubt))
     }
   }
 
   /// Asks a person whether to accept the key.
   private func isAccepted(
-    _ blob: [UInt8], _ fingerprint: String, doubt: String?, isKnownByOtherTypes: Bool = false
+    _ blob: [UInt8], _ fingerprint: String, _ finding: HostKeyQuestion.Finding
   ) async throws(SSHFailure) -> Bool {
     let question = HostKeyQuestion(
       host: endpoint.port == 22 ? endpoint.host : endpoint.description,
-      keyType: Self.typeName(of: blob), fingerprint: fingerprint, doubt: doubt,
-      isKnownByOtherTypes: isKnownByOtherTypes)
+      name: configuration.name.flatMap { $0 == endpoint.host ? nil : $0 },
+      keyType: Self.typeName(of: blob), fingerprint: fingerprint, finding: finding)
     let trust = configuration.interaction.trust
     let before = timeAsked
     let isAccepted = try await self.ask(phase: .hostKey) { await trust(question) }
@@ -323,33 +331,48 @@ extension SSHConnection {
     return isAccepted
   }
 
-  /// Adds a trusted key to known_hosts. A file that cannot be written does not undo the trust; it
-  /// is a warning.
+  /// Takes the other keys of the host out of known_hosts, where a person has replaced them.
+  private func forgetKeys(but blob: [UInt8]) async throws(SSHFailure) {
+    let name = knownName
+    for file in configuration.hostKeys.files {
+      _ = try await changed(file) { () throws(AppError) in
+        try KnownHostsFile.removeKeys(of: name, but: blob, from: file)
+      }
+    }
+  }
+
+  /// Adds a trusted key to known_hosts.
   private func remember(_ blob: [UInt8], fingerprint: String) async throws(SSHFailure) {
     guard let file = configuration.hostKeys.files.first else { return }
     let (name, hidesName) = (knownName, configuration.hostKeys.hidesNames)
+    let isAdded = try await changed(file) { () throws(AppError) in
+      var generator = KernelRandom()
+      try KnownHostsFile.append(name, blob: blob, to: file, hidesName: hidesName, using: &generator)
+    }
+    guard isAdded else { return }
+    addedHostKey = AddedHostKey(
+      keyType: Self.typeName(of: blob), fingerprint: fingerprint, file: file)
+  }
+
+  /// Changes a known_hosts file, and whether that was done. A file that cannot be written does not
+  /// undo a trust; it is a warning.
+  private func changed(
+    _ file: String, _ change: @escaping @Sendable () throws(AppError) -> Void
+  ) async throws(SSHFailure) -> Bool {
     let written = await elsewhere(phase: .hostKey, within: configuration.timeouts.handshake) {
-      await BlockingThreads.files.run { () -> AppError? in
-        var generator = KernelRandom()
-        do throws(AppError) {
-          try KnownHostsFile.append(
-            name, blob: blob, to: file, hidesName: hidesName, using: &generator)
-          return nil
-        } catch {
-          return error
-        }
-      }
+      await BlockingThreads.files.run { Result(catching: change) }
     }
     switch written {
     case .failure(let failure) where failure.observation == .deadline:
       let reason = "It was not written in time."
-      return warnings.append(.fileWriteError(path: PeerText.escaped(file), reason: reason))
+      warnings.append(.fileWriteError(path: PeerText.escaped(file), reason: reason))
+      return false
     case .failure(let failure): throw failure
-    case .success(.some(let problem?)): return warnings.append(problem)
-    case .success: break
+    case .success(.failure(let problem)):
+      warnings.append(problem)
+      return false
+    case .success: return true
     }
-    addedHostKey = AddedHostKey(
-      keyType: Self.typeName(of: blob), fingerprint: fingerprint, file: file)
   }
 
   private static func typeName(of blob: [UInt8]) -> String {

@@ -78,6 +78,25 @@ package enum KnownHostsFile {
         of: host, key: key, salt: salt, hidesName: hidesName, to: old?.text ?? "")
     }
   }
+
+  /// Takes all lines out of the file at `path` that vouch for another key of `host` than `blob`, as
+  /// `ssh-keygen -R` does; nothing where there are none.
+  ///
+  /// - Throws: `fileWriteError` where a line is for other hosts, too, and stays; `fileReadError`,
+  ///   `filePermissionDenied` and `fileWriteError` of the file.
+  package static func removeKeys(
+    of host: KnownHostName, but blob: [UInt8], from path: String
+  ) throws(AppError) {
+    var shared: [Int] = []
+    try LocalFile.removeLines(of: path) { content in
+      let old = KnownHostsText.lines(of: host, but: blob, in: content.text)
+      shared = old.filter { !$0.isAlone }.map(\.number)
+      return Set(old.filter(\.isAlone).map(\.number))
+    }
+    guard let line = shared.first else { return }
+    throw .fileWriteError(
+      path: path, reason: "Line \(line) is for other hosts, too, and still has the old key.")
+  }
 }
 
 /// The text of a known_hosts file for a new entry.
@@ -97,5 +116,16 @@ package enum KnownHostsText {
     let name = isHidden ? KnownHostsField.hiding(host.name, salt: salt) : host.name
     let gap = text.isEmpty || text.utf8.last == 10 ? "" : "\n"
     return "\(gap)\(name) \(key.type) \(Base64.encode(key.blob))\n"
+  }
+
+  /// The lines of `text`, from 1, that vouch for another key of `host` than `blob` under its whole
+  /// name, and whether each is for it alone.
+  package static func lines(
+    of host: KnownHostName, but blob: [UInt8], in text: String
+  ) -> [(number: Int, isAlone: Bool)] {
+    var known = KnownHosts(about: host)
+    known.add(text, from: .file(""))
+    let others = known.entries.filter { $0.isOwn && !$0.isRevoked && $0.key.blob != blob }
+    return others.map { ($0.location.line, $0.hosts.isOneName) }
   }
 }

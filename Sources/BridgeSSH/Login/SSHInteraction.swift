@@ -12,6 +12,9 @@ public struct SSHInteraction: Sendable {
     @concurrent @Sendable (_ request: KeyboardInteractiveRequest) async -> [Secret]?
   /// Whether a host key that is not known is to be trusted.
   public var trust: @concurrent @Sendable (_ question: HostKeyQuestion) async -> Bool
+  /// Whether `trust` is also asked about a key that differs from the known one, which it then
+  /// replaces. ssh(1) refuses it, and StrictHostKeyChecking=yes does always.
+  public var asksAboutChangedKeys = false
 
   /// Called with what the server tells the user before the login (a `Banner` of sshd), raw: escape
   /// it before it is shown. It must not block.

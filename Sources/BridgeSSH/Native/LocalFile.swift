@@ -183,6 +183,44 @@ package enum LocalFile {
     throw .fileWriteError(path: path, reason: "Other processes replace it again and again.")
   }
 
+  /// Takes the lines out of the file at `path` that `numbers` finds in its content, counted from 1,
+  /// in place, under the lock of `append`. A file that is not there, and a device, has none.
+  ///
+  /// - Throws: what `read` throws, or `filePermissionDenied` and `fileWriteError` of the write.
+  package static func removeLines(
+    of path: String, _ numbers: (Content) -> Set<Int>
+  ) throws(AppError) {
+    for _ in 0..<8 {
+      // What needs no change needs no right to make one.
+      guard !isDevice(path), let first = try read(path), !numbers(first).isEmpty else { return }
+      let descriptor = unsafe open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+      guard descriptor >= 0 else { throw writeError(path, errno) }
+      defer { close(descriptor) }
+      try takeLock(descriptor, path: path)
+      guard size(of: descriptor, at: path) != nil, let content = try read(path) else { continue }
+      let lines = content.bytes.split(separator: 10, omittingEmptySubsequences: false)
+      let removed = numbers(content)
+      let kept = lines.enumerated().filter { !removed.contains($0.offset + 1) }.map(\.element)
+      let bytes = [UInt8](kept.joined(separator: [10]))
+      let failure = rewrite(bytes, in: descriptor)
+      guard failure != 0 else { return }
+      _ = rewrite(content.bytes, in: descriptor)
+      throw writeError(path, failure)
+    }
+    throw .fileWriteError(path: path, reason: "Other processes replace it again and again.")
+  }
+
+  /// Makes `bytes` the content of an open file: 0, or the `errno`.
+  private static func rewrite(_ bytes: [UInt8], in descriptor: Int32) -> Int32 {
+    guard lseek(descriptor, 0, SEEK_SET) == 0 else { return errno }
+    let failure = writeAll(bytes, to: descriptor)
+    guard failure == 0 else { return failure }
+    guard ftruncate(descriptor, off_t(bytes.count)) == 0, fsync(descriptor) == 0 else {
+      return errno
+    }
+    return 0
+  }
+
   /// The size of the open file; nil where another one is at `path`.
   private static func size(of descriptor: Int32, at path: String) -> off_t? {
     var (mine, there) = (stat(), stat())

@@ -228,6 +228,61 @@ struct BrowserTests {
     }
   }
 
+  /// A new machine, and one that was set up anew: two people look at the key.
+  @Test func aPersonTrustsTheNewKey() async throws {
+    let other = ConsoleToken(name: "ben", access: .write)
+    let driver = try await Browser.Driver()
+    let result: Result<Void, any Error>
+    do {
+      result = .success(
+        try await MachineWorld.with(tokens: [other]) { try await trustTheNewKey($0, other, driver) }
+      )
+    } catch {
+      result = .failure(error)
+    }
+    await driver.stop()
+    try result.get()
+  }
+
+  private func trustTheNewKey(
+    _ world: MachineWorld, _ other: ConsoleToken, _ driver: Browser.Driver
+  ) async throws {
+    let browser = try await open(world.page, world.page.writer, driver)
+    let host = "build (127.0.0.1:\(world.server.port))"
+    async let dial: Void = world.machine.connect()
+    try await browser.waits(for: "\(host) is not a known host", in: "#host-keys h3")
+    try await browser.waits(for: "Its ED25519 key is SHA256:", in: "#host-keys .what")
+    try await browser.click("Trust the key: \(host)")
+    try await browser.waits(for: "Up", in: "#links .state")
+    #expect(try await browser.text("#host-keys-section") == "")
+    #expect(try world.known == [await world.key])
+    try await dial
+    let ben = try await open(world.page, other, driver)
+    let viewer = try await open(world.page, world.page.viewer, driver)
+    try await world.server.swapHostKeys()
+    await world.server.kill()
+    try await world.server.restart()
+    for browser in [browser, ben, viewer] {
+      try await browser.waits(for: "The host key of \(host) has changed", in: "#host-keys h3")
+      try await browser.waits(for: "the connection is intercepted", in: "#host-keys .more")
+    }
+    for (width, isDark) in [(360, true), (1440, false)] {
+      let name = "host-key-\(width)"
+      try keep(await browser.picture(width: width, isDark: isDark), name)
+      try await check(browser, name)
+    }
+    #expect(try await viewer.text("#host-keys .actions") == "")
+    // Ben still sees the question when Ada has answered it.
+    let _: Bool = try await ben.value("(() => { render = () => {}; return true })()")
+    try await browser.click("Trust the new key: \(host)")
+    try await browser.waits(for: "Up", in: "#links .state")
+    try await ben.click("Refuse: \(host)")
+    try await ben.waits(for: "Already decided: trusted (ada)", in: "#announcer")
+    #expect(try world.known == [await world.key])
+    #expect(try await browser.log() == [])
+    for browser in [browser, ben, viewer] { await browser.close() }
+  }
+
   /// A program that fills its terminal, and a link that breaks under it.
   @Test func theScreenOfAnAgentIsSeenLive() async throws {
     let draws = """

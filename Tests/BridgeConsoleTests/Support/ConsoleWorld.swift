@@ -26,7 +26,8 @@ final class ConsoleWorld: Sendable {
   init(
     _ limits: ConsoleLimits = ConsoleLimits(), tls: Bool = false,
     change: @Sendable (inout ConsoleConfiguration) -> Void = { _ in },
-    onOption: Supervisor<ManualClock>.OptionHandler? = nil
+    onOption: Supervisor<ManualClock>.OptionHandler? = nil,
+    showing show: (Console) -> Void = { _ in }
   ) async throws {
     folder = FileManager.default.temporaryDirectory.appending(path: "bridge-console-\(UUID())")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -41,6 +42,7 @@ final class ConsoleWorld: Sendable {
     change(&configuration)
     console = try Console(configuration, of: host, keptIn: store)
     console.show(supervisor)
+    show(console)
     let (console, isServing) = (console, Latch())
     running = Task {
       try await ConsoleService(console) { _ in isServing.open() }.run()

@@ -18,13 +18,14 @@ import Testing
 
     func connection(
       _ unknown: SSHConfiguration.UnknownHostKey = .refuse, revoked: String? = nil,
-      command: KnownHostsCommand? = nil,
+      command: KnownHostsCommand? = nil, asksAboutChangedKeys: Bool = false,
       trust: @escaping @concurrent @Sendable (HostKeyQuestion) async -> Bool = { _ in false }
     ) -> SSHConnection {
       var configuration = trusting(server)
       configuration.hostKeys = .init(files: files, unknown: unknown, revoked: revoked)
       configuration.hostKeys.command = command
       configuration.interaction.trust = trust
+      configuration.interaction.asksAboutChangedKeys = asksAboutChangedKeys
       return SSHConnection(
         to: Endpoint(host: "127.0.0.1", port: server.port), configuration: configuration)
     }
@@ -86,6 +87,60 @@ import Testing
       #expect(error == .sshHostKeyMismatch(host: "127.0.0.1"))
       await scene.expectNoCredentials()
       #expect(try scene.directory.text("known_hosts") == before)
+    }
+  }
+
+  @Test func aPersonMayReplaceAChangedKey() async throws {
+    try await withScene { scene in
+      try await scene.directory.write(
+        scene.server.knownHosts + filled("other ED2\n"), to: "known_hosts")
+      let before = try scene.directory.text("known_hosts")
+      try await scene.server.swapHostKeys()
+      let questions = Inbox<HostKeyQuestion>()
+      let answers = Mutex([false, true])
+      let connect = { () async throws in
+        let connection = scene.connection(.ask, asksAboutChangedKeys: true) { question in
+          await questions.add(question)
+          return answers.withLock { $0.removeFirst() }
+        }
+        do { try await connection.connect() } catch {
+          await connection.close()
+          throw error
+        }
+        #expect(await connection.warnings == [])
+        #expect(await connection.addedHostKey?.keyType == "ED25519")
+        await connection.close()
+      }
+      await #expect(throws: AppError.sshHostKeyMismatch(host: "127.0.0.1")) { try await connect() }
+      await scene.expectNoCredentials()
+      #expect(try scene.directory.text("known_hosts") == before)
+      try await connect()
+      let known = await scene.server.knownHosts
+      let text = try scene.directory.text("known_hosts")
+      #expect(text.hasPrefix(filled("other ED2\n")))
+      #expect(text.split(separator: "\n").count == 2)
+      #expect(text.contains(known.split(separator: " ")[2]))
+      let all = await questions.all
+      let question = try #require(all.first)
+      #expect(all.count == 2 && all.last == question)
+      guard case .changed(let detail) = question.finding else {
+        return #expect(Bool(false), "\(question.finding)")
+      }
+      #expect(detail.contains("known_hosts:1 has SHA256:"))
+    }
+  }
+
+  /// Neither by policy, nor where the line of the old key would stay.
+  @Test(arguments: [true, false]) func aChangedKeyThatIsNotAskedAbout(byPolicy: Bool) async throws {
+    try await withScene { scene in
+      let known = await scene.server.knownHosts
+      try scene.directory.write(byPolicy ? known : "other,\(known)", to: "known_hosts")
+      try await scene.server.swapHostKeys()
+      await expectFailure(
+        of: scene.connection(
+          byPolicy ? .refuse : .ask, asksAboutChangedKeys: true, trust: { _ in true }),
+        changed)
+      await scene.expectNoCredentials()
     }
   }
 
@@ -264,8 +319,10 @@ import Testing
         }, newType)
       await scene.expectNoCredentials()
       let question = try #require(await questions.all.first)
-      #expect(question.isKnownByOtherTypes)
-      #expect(question.doubt?.contains("known only by its ECDSA key") == true)
+      guard case .otherTypes(let detail) = question.finding else {
+        return #expect(Bool(false), "\(question.finding)")
+      }
+      #expect(detail.contains("known only by its ECDSA key"))
       let accepting = scene.connection(.ask, trust: { _ in true })
       try await accepting.connect()
       await accepting.close()
@@ -310,7 +367,7 @@ import Testing
       #expect(question.host == "127.0.0.1:\(scene.server.port)")
       #expect(question.keyType == "ED25519")
       #expect(question.fingerprint.hasPrefix("SHA256:"))
-      #expect(question.doubt == nil)
+      #expect(question.finding == .unknown())
       #expect(try scene.directory.text("known_hosts").contains(scene.host))
     }
   }
@@ -325,7 +382,7 @@ import Testing
         return false
       }
       await expectFailure(of: connection, unknown)
-      #expect(await questions.all.first?.doubt != nil)
+      #expect(await questions.all.first?.finding.detail != nil)
       await scene.expectNoCredentials()
     }
   }

@@ -50,6 +50,50 @@ struct KnownHostsFileTests {
     #expect(try directory.mode("k") == 0o644)
   }
 
+  @Test func otherKeysOfAHostAreRemoved() throws {
+    let directory = try TemporaryDirectory()
+    let hidden = KnownHostsField.hiding("web", salt: [UInt8](0..<20))
+    let stays = [
+      "# web", "", "other ED2\r", "@revoked web ED2", "[web]:2222 ED2", "web ED1", "web broken",
+    ]
+    let lines = stays[..<3] + ["web ED2", "WEB ECDSA", "\(hidden) ED2"] + stays[3...]
+    // A byte that is no UTF-8, and no newline at the end.
+    let bytes = Array(filled(lines.joined(separator: "\n")).utf8) + [10, 0xFF]
+    let path = directory.file("k")
+    try Data(bytes).write(to: URL(filePath: path))
+    try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
+    try KnownHostsFile.removeKeys(of: host, but: Keys.ed1, from: path)
+    let left = Array(filled(stays.joined(separator: "\n")).utf8) + [10, 0xFF]
+    #expect(try Data(contentsOf: URL(filePath: path)) == Data(left))
+    #expect(try directory.mode("k") == 0o644)
+  }
+
+  @Test func aLineForOtherHostsStaysAndIsNamed() throws {
+    let directory = try TemporaryDirectory()
+    for name in ["web,other", "w*"] {
+      let path = try directory.write(filled("web ED2\n\(name) ED2\n"), to: "k")
+      let problem = AppError.fileWriteError(
+        path: path, reason: "Line 2 is for other hosts, too, and still has the old key.")
+      #expect(throws: problem) {
+        try KnownHostsFile.removeKeys(of: host, but: Keys.ed1, from: path)
+      }
+      #expect(try directory.text("k") == filled("\(name) ED2\n"))
+    }
+  }
+
+  @Test func whereThereIsNoOtherKeyNothingIsWritten() throws {
+    let directory = try TemporaryDirectory()
+    let path = try directory.write(filled("web ED1\n"), to: "k")
+    try FileManager.default.setAttributes(
+      [.modificationDate: Date(timeIntervalSince1970: 1000)], ofItemAtPath: path)
+    for path in [path, directory.file("none"), "/dev/null"] {
+      try KnownHostsFile.removeKeys(of: host, but: Keys.ed1, from: path)
+    }
+    let date = try FileManager.default.attributesOfItem(atPath: path)[.modificationDate] as? Date
+    #expect(date == Date(timeIntervalSince1970: 1000))
+    #expect(!FileManager.default.fileExists(atPath: directory.file("none")))
+  }
+
   @Test func namesAreHiddenWhereTheFileHidesThem() throws {
     let directory = try TemporaryDirectory()
     let hidden = KnownHostsField.hiding("other", salt: [UInt8](0..<20))
