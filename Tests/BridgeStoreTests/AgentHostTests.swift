@@ -406,6 +406,41 @@ struct AgentHostTests {
           ? try await approvals.decide(id, option: "yes", by: "ada")
           : try await RepeatingStore(other).decide(id, option: "yes", by: "ada")
         #expect(answer.text == "Decided: Allow")
+        if isCarried { #expect(await approvals.pending.isEmpty) }
+      }
+    }
+  }
+
+  /// An agent that asks once more, further on in its output, while another host has the decision.
+  @Test(arguments: StoreKind.allCases)
+  func aQuestionThatIsAskedAgainKeepsItsDecision(kind: StoreKind) async throws {
+    try await kind.run { store, other in
+      let carried = Mutex(Approvals?.none)
+      let one = AgentHost("one", sharing: store, timing: Self.calm)
+      try await running(one) { agent throws(AppError) in
+        let approvals = try Approvals(of: agent)
+        var question = Self.question
+        question.outputOffset = 10
+        try await approvals.request(question)
+        carried.withLock { $0 = approvals }
+        try await agent.rest()
+      } _: {
+        try await one.add("a", Self.session)
+        try await eventually { carried.withLock { $0 != nil } }
+        let approvals = try #require(carried.withLock { $0 })
+        let id = try #require(await approvals.pending.first).id
+        _ = try await other.decide(id, option: "yes", by: "ada")
+        var question = Self.question
+        for offset in [20, 30] as [UInt64] {
+          question.outputOffset = offset
+          let record = try await approvals.request(question)
+          #expect(record.id == id && record.decision?.option == "yes")
+        }
+        let stored = try await other.state(of: "a").approvals.map {
+          try $0.record.decoded(as: ApprovalRecord.self)
+        }
+        #expect(stored.map(\.decision?.by) == ["ada"])
+        #expect(stored.map(\.request.outputOffset) == [30])
       }
     }
   }

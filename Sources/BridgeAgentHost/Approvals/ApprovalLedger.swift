@@ -22,6 +22,9 @@ struct ApprovalLedger: Sendable {
     var record: ApprovalRecord?
     /// What is stored.
     var changes: [ApprovalChange]
+    /// The state that a store must have the record in, where other hosts decide as well: else
+    /// theirs is the decision, and nothing is stored. Nil where it does not matter.
+    var replaced: ApprovalRecord.State?
   }
 
   fileprivate struct Entry: Sendable {
@@ -117,7 +120,7 @@ struct ApprovalLedger: Sendable {
       case .moved(let offset):
         var moved = record
         moved.request.outputOffset = offset
-        return propose(moved)
+        return propose(moved, replacing: record.state)
       case .another: break
       }
       if let ended = record.ended(byReplacementAt: time, mayHaveArrived: entry.mayHaveArrived) {
@@ -205,7 +208,7 @@ struct ApprovalLedger: Sendable {
     }
     record.state = .decided(
       ApprovalDecision(option: option, name: chosen.name, values: values, by: name, at: time))
-    return propose(record)
+    return propose(record, replacing: .pending)
   }
 
   /// Takes the decision of a record that another host has stored; nothing where the request does
@@ -215,7 +218,7 @@ struct ApprovalLedger: Sendable {
       return .known(nil)
     }
     guard !entry.isBusy, var record = entry.record else { return .busy }
-    guard record.state == .pending, case .decided = stored.state else { return .known(record) }
+    guard record.state == .pending, stored.decision != nil else { return .known(record) }
     record.state = stored.state
     agents[stored.id.agent]?.entries[stored.id.number] = Entry(record: record)
     return .known(record)
@@ -330,9 +333,11 @@ struct ApprovalLedger: Sendable {
     if agents[id.agent]?.isEmpty == true { agents[id.agent] = nil }
   }
 
-  private mutating func propose(_ record: ApprovalRecord) -> Step {
+  private mutating func propose(
+    _ record: ApprovalRecord, replacing state: ApprovalRecord.State? = nil
+  ) -> Step {
     agents[record.id.agent]?.entries[record.id.number]?.proposed = record
-    return .store(Write(record: record, changes: [.put(record)]))
+    return .store(Write(record: record, changes: [.put(record)], replaced: state))
   }
 
   private func entry(_ id: ApprovalID) throws(ApprovalRefusal) -> Entry {

@@ -26,7 +26,7 @@ public actor Approvals {
   public typealias Persist = @Sendable ([ApprovalChange]) async throws(AppError) -> Void
 
   /// Likewise; returns what another host has decided instead, and then nothing was stored.
-  typealias Store = @Sendable ([ApprovalChange]) async throws(AppError) -> ApprovalRecord?
+  typealias Store = @Sendable (ApprovalLedger.Write) async throws(AppError) -> ApprovalRecord?
 
   private struct Reader {
     weak var queue: ApprovalEventQueue?
@@ -52,8 +52,8 @@ public actor Approvals {
     restoring records: [ApprovalRecord] = [], limits: ApprovalLimits = .init(),
     now: @escaping @Sendable () -> Date = { Date() }, persist: @escaping Persist
   ) {
-    self.init(records, limits, now) { changes throws(AppError) in
-      try await persist(changes)
+    self.init(records, limits, now) { write throws(AppError) in
+      try await persist(write.changes)
       return nil
     }
   }
@@ -328,7 +328,7 @@ public actor Approvals {
     defer { changes.announce() }
     let other: ApprovalRecord?
     do throws(AppError) {
-      other = try await persist(write.changes)
+      other = try await persist(write)
     } catch {
       ledger.abandon(write)
       throw error

@@ -96,26 +96,30 @@ extension CarriedAgent {
   ///
   /// - Throws: as `write`; `encodingError`; `decodingError` where another program has written that
   ///   decision.
-  func keep(_ changes: [ApprovalChange]) async throws(AppError) -> ApprovalRecord? {
-    if changes.count == 1, case .put(let record) = changes[0], record.isNewDecision {
-      return try await decide(record)
+  func keep(_ write: ApprovalLedger.Write) async throws(AppError) -> ApprovalRecord? {
+    if let record = write.record, let state = write.replaced {
+      return try await replace(record, in: state)
     }
     var kept: [StoreChange] = []
-    for change in changes {
+    for change in write.changes {
       switch change {
       case .put(let record): kept.append(.approval(try StoredApproval(record)))
       case .remove(let id): kept.append(.removeApproval(id: "\(id.number)"))
       }
     }
-    try await write(kept)
+    try await self.write(kept)
     return nil
   }
 
-  /// Keeps a decision in the place of the request that waits for one.
-  private func decide(_ record: ApprovalRecord) async throws(AppError) -> ApprovalRecord? {
+  /// Keeps a record in the place of the one in this state.
+  private func replace(
+    _ record: ApprovalRecord, in state: ApprovalRecord.State
+  ) async throws(AppError) -> ApprovalRecord? {
+    // People decide on any host; what the agent says is for the one that carries it.
+    let isDecision = state == .pending && record.decision != nil
+    if !isDecision { try await write([]) }
     let own = try StoredApproval(record)
-    let pending = ApprovalRecord.State.pending.word
-    let kept = try await store.replace(own, of: name, in: pending)
+    let kept = try await store.replace(own, of: name, in: state.word)
     return kept == own ? nil : try kept.record.decoded(as: ApprovalRecord.self)
   }
 
@@ -141,16 +145,9 @@ extension Approvals {
     of agent: CarriedAgent, limits: ApprovalLimits = .init(),
     now: @escaping @Sendable () -> Date = { Date() }
   ) throws(AppError) {
-    self.init(try agent.approvals(), limits, now) { changes throws(AppError) in
-      try await agent.keep(changes)
+    self.init(try agent.approvals(), limits, now) { write throws(AppError) in
+      try await agent.keep(write)
     }
-  }
-}
-
-extension ApprovalRecord {
-  /// Whether it was pending before: nothing but a decision is stored without a place in the input.
-  fileprivate var isNewDecision: Bool {
-    if case .decided = state { inputOffset == nil } else { false }
   }
 }
 
