@@ -11,6 +11,7 @@ let package = Package(
       name: "bridge-bench",
       dependencies: [
         .product(name: "BridgeAgentHost", package: "bridge"),
+        .product(name: "BridgeConsole", package: "bridge"),
         .product(name: "BridgeErrors", package: "bridge"),
         .product(name: "BridgeFaults", package: "bridge"),
         .product(name: "BridgeReactor", package: "bridge"),

@@ -30,6 +30,8 @@ import Foundation
     bridge-bench agents PORT KEYFILE BRIDGE-HOST N LINES
                                                         N durable sessions on one machine that
                                                         print LINES lines each
+    bridge-bench console PORT N SECONDS                 the page of N idle WebSockets, whose
+                                                        browsers Benchmarks/Console/idle.py has
 
     """
 
@@ -39,16 +41,21 @@ import Foundation
     if let run = StepBench(arguments: arguments) { return await run() }
     if let run = SupervisedBench(arguments: arguments) { return await run() }
     let agents = AgentsBench(arguments: arguments)
+    let console = ConsoleBench(arguments: arguments)
     let store = StoreBench(arguments: arguments)
     let proxy = ProxyBench(arguments: arguments)
     let webSocket = WebSocketBench(arguments: arguments)
     let ssh = SSHBench(arguments: arguments)
-    guard agents != nil || store != nil || proxy != nil || webSocket != nil || ssh != nil else {
+    guard
+      agents != nil || console != nil || store != nil || proxy != nil || webSocket != nil
+        || ssh != nil
+    else {
       FileHandle.standardError.write(Data(usage.utf8))
       exit(64)
     }
     do {
       try await agents?.callAsFunction()
+      try await console?.callAsFunction()
       try await store?.callAsFunction()
       try await proxy?.callAsFunction()
       try await webSocket?.callAsFunction()
