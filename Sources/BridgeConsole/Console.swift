@@ -70,9 +70,20 @@ public final class Console: Sendable {
   ///   - store: where its outages are kept.
   ///   - now: the date now.
   /// - Throws: `validationError` for a configuration that would expose the page.
-  public init(
+  public convenience init(
     _ configuration: ConsoleConfiguration, of host: AgentHost, keptIn store: any AgentStore,
     now: @escaping @Sendable () -> Date = { Date() }
+  ) throws(AppError) {
+    try self.init(configuration, of: host, keptIn: store, now: now) { ContinuousClock.now }
+  }
+
+  /// Likewise.
+  ///
+  /// - Parameter instant: the instant now, for what is limited in time.
+  init(
+    _ configuration: ConsoleConfiguration, of host: AgentHost, keptIn store: any AgentStore,
+    now: @escaping @Sendable () -> Date = { Date() },
+    instant: @escaping @Sendable () -> ContinuousClock.Instant
   ) throws(AppError) {
     try configuration.verify()
     self.configuration = configuration
@@ -80,7 +91,7 @@ public final class Console: Sendable {
     self.store = store
     self.now = now
     board = Board(configuration.limits)
-    sessions = Sessions(configuration.tokens, configuration.limits) { ContinuousClock.now }
+    sessions = Sessions(configuration.tokens, configuration.limits, now: instant)
   }
 
   /// Shows the links of a supervisor, and what it has a person decide; before the service runs.

@@ -20,12 +20,15 @@ public struct ConsoleLimits: Sendable, Hashable {
   public var attempts: Int
   /// How long a login lasts.
   public var login: Duration
+  /// How long a browser may take nothing of what is sent to it, as one does that sleeps, or is out
+  /// of reach: its connection ends then.
+  public var unread: Duration
 
   /// Limits; each has the default of the library.
   public init(
     connections: Int = 256, streams: Int = 100, screens: Int = 16, sessions: Int = 64,
     body: Int = 64 << 10, headers: Int = 16 << 10, events: Int = 512, eventBytes: Int = 1 << 20,
-    attempts: Int = 10, login: Duration = .seconds(12 * 3600)
+    attempts: Int = 10, login: Duration = .seconds(12 * 3600), unread: Duration = .seconds(60)
   ) {
     self.connections = connections
     self.streams = streams
@@ -37,5 +40,6 @@ public struct ConsoleLimits: Sendable, Hashable {
     self.eventBytes = eventBytes
     self.attempts = attempts
     self.login = login
+    self.unread = unread
   }
 }

@@ -98,7 +98,7 @@ public struct ConsoleService: Service {
     let limits = console.configuration.limits
     let plain = HTTPServerBuilder.http1(
       configuration: HTTP1Channel.Configuration(
-        idleTimeout: .seconds(30),
+        additionalChannelHandlers: [UnreadLimit(limits.unread)], idleTimeout: .seconds(30),
         httpDecoderConfiguration: .init(
           maxHeaderFieldSize: limits.headers, maxHeaderListSize: limits.headers,
           maxHeaderFieldCount: 100)))

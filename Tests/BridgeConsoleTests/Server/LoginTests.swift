@@ -75,7 +75,8 @@ import Testing
   }
 
   @Test func attemptsAreLimitedAndALoginStays() async throws {
-    try await withWorld(ConsoleWorld(ConsoleLimits(attempts: 3))) { world in
+    let still = ContinuousClock.now
+    try await withWorld(ConsoleWorld(ConsoleLimits(attempts: 3), instant: { still })) { world in
       let cookie = try await world.logIn(world.writer)
       var statuses: [Int] = []
       for _ in 0..<3 {

@@ -115,6 +115,30 @@ import Testing
     }
   }
 
+  /// As a phone does that sleeps: its place is free again.
+  @Test func aBrowserThatTakesNothingEnds() async throws {
+    let limits = ConsoleLimits(streams: 1, unread: .seconds(1))
+    try await withWorld(ConsoleWorld(limits)) { world in
+      let field = world.bearer(world.viewer)
+      let run = try world.stream([field])
+      try await eventually { run.text.contains("event: state") }
+      run.signal(SIGSTOP)
+      let long = String(repeating: "x", count: 60_000)
+      var number: Int64 = 0
+      try await eventually {
+        number += 1
+        world.console.board.show(
+          ConsoleState.Link(id: "l", name: long, state: .up, since: number))
+        return world.console.board.count(of: .stream) == 0
+      }
+      run.signal(SIGCONT)
+      await run.wait()
+      let again = try world.stream([field])
+      try await eventually { again.text.contains("event: state") }
+      await again.stop()
+    }
+  }
+
   @Test func aShutdownEndsTheStreams() async throws {
     try await withWorld(ConsoleWorld()) { world in
       let run = try world.stream([world.bearer(world.viewer)])

@@ -27,6 +27,7 @@ final class ConsoleWorld: Sendable {
     _ limits: ConsoleLimits = ConsoleLimits(), tls: Bool = false,
     change: @Sendable (inout ConsoleConfiguration) -> Void = { _ in },
     onOption: Supervisor<ManualClock>.OptionHandler? = nil,
+    instant: @escaping @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now },
     showing show: (Console) -> Void = { _ in }
   ) async throws {
     folder = FileManager.default.temporaryDirectory.appending(path: "bridge-console-\(UUID())")
@@ -40,7 +41,7 @@ final class ConsoleWorld: Sendable {
     var configuration = ConsoleConfiguration(tokens: [writer, viewer], limits: limits)
     if tls { configuration.tls = try await Self.certificate(in: folder) }
     change(&configuration)
-    console = try Console(configuration, of: host, keptIn: store)
+    console = try Console(configuration, of: host, keptIn: store, instant: instant)
     console.show(supervisor)
     show(console)
     let (console, isServing) = (console, Latch())

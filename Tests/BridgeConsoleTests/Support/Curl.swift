@@ -86,8 +86,10 @@ final class CurlRun: Sendable {
     await wait()
   }
 
-  /// Other tests have this process ignore SIGTERM, which is inherited.
-  private func kill() {
-    if process.isRunning { Foundation.kill(process.processIdentifier, SIGKILL) }
+  func signal(_ number: Int32) {
+    if process.isRunning { Foundation.kill(process.processIdentifier, number) }
   }
+
+  /// Other tests have this process ignore SIGTERM, which is inherited.
+  private func kill() { signal(SIGKILL) }
 }
