@@ -29,7 +29,9 @@ public struct BridgeCommand: AsyncParsableCommand {
     LocalEnvironment.openStandardDescriptors()
     require(
       LocalEnvironment.canRunTasks,
-      orSay: "no file descriptors left, not even to wait for an answer: raise `ulimit -n`")
+      orSay: "no file descriptors left, not even to wait for an answer: raise `ulimit -n`",
+      with: SSHCommand.start(in: LocalEnvironment.arguments) == nil
+        ? BridgeErrors.ExitCode.busy.rawValue : ExitReport.failureOfSSH)
     Signals.ignoreWriteSignals()
     TerminalModes.restoreOnFatalSignals()
     if let start = SSHCommand.start(in: LocalEnvironment.arguments) {

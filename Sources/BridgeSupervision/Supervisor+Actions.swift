@@ -114,8 +114,7 @@ extension Supervisor {
     guard let generation = generations[id]?[number], !generation.isOpen,
       generation.closing == nil, let limit = plans[id]?.options.attemptLimit
     else { return }
-    let seconds = max(1, Int((limit / .seconds(1)).rounded(.up)))
-    let failure = generation.connection.timeout(in: generation.phase, after: seconds)
+    let failure = generation.connection.timeout(in: generation.phase, after: limit)
     fail(id, number, failure)
   }
 

@@ -87,7 +87,7 @@ extension Supervisor {
     case .clear: receive(.cleared(id, generation: generation))
     case .dead(let silent):
       guard let connection = generations[id]?[generation]?.connection else { return }
-      let seconds = max(1, Int(silent.components.seconds))
+      let seconds = Duration.seconds(max(1, silent.components.seconds))
       let failure = connection.timeout(in: .stream, after: seconds)
       fail(id, generation, failure)
     }

@@ -115,13 +115,13 @@ public struct ConnectionContract: Sendable {
   private func timeouts(_ findings: inout Findings) async throws {
     let connection = try await reachable()
     for phase in ConnectionPhase.allCases {
-      let failure = connection.timeout(in: phase, after: 7)
+      let failure = connection.timeout(in: phase, after: .seconds(7))
       findings.expect(
         failure.context?.phase == phase && failure.context?.host == connection.endpoint.host,
         "a timeout in \(phase) names phase and host")
       findings.expect(failure.retryClass().isAutomatic, "a timeout in \(phase) is tried again")
     }
-    let silence = connection.timeout(in: .stream, after: 7)
+    let silence = connection.timeout(in: .stream, after: .seconds(7))
     findings.expect(silence.kind == .linkSilent, "silence in use is the failure kind linkSilent")
     await connection.close()
   }

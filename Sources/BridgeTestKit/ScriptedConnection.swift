@@ -64,9 +64,10 @@ public actor ScriptedConnection: Connection {
 
   /// `sshTimeout`, as of an SSH connection.
   public nonisolated func timeout(
-    in phase: ConnectionPhase, after seconds: Int
+    in phase: ConnectionPhase, after limit: Duration
   ) -> ConnectionError {
-    SSHFailure(
+    let seconds = limit.wholeSeconds
+    return SSHFailure(
       code: 0, message: "", phase: phase, host: endpoint.host, port: endpoint.port,
       observation: phase == .stream ? .silent(seconds: seconds) : .deadline, timeout: seconds
     ).typed
@@ -121,7 +122,7 @@ public actor ScriptedConnection: Connection {
       throw error.error
     }
     guard !wasMute, !isMute, machine.state == .connected else {
-      throw timeout(in: .stream, after: max(1, Int(deadline.components.seconds))).error
+      throw timeout(in: .stream, after: deadline).error
     }
     hear()
     return latency

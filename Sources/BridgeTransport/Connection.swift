@@ -33,7 +33,7 @@ public protocol Connection: Actor {
   ///   - phase: the phase that was cut short; `.stream` where the peer of a connection that was up
   ///     is declared dead.
   ///   - seconds: how long the peer was waited for.
-  nonisolated func timeout(in phase: ConnectionPhase, after seconds: Int) -> ConnectionError
+  nonisolated func timeout(in phase: ConnectionPhase, after limit: Duration) -> ConnectionError
 
   /// What ended it, with all that is known; nil while nothing has.
   var lastFailure: FailureContext? { get }

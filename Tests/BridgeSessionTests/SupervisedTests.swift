@@ -155,7 +155,7 @@ private actor RefusingLink: Connection, ByteChannelSource {
   nonisolated func open() async throws(ConnectionError) {}
   nonisolated func probe(within deadline: Duration) async throws(AppError) -> Duration { .zero }
   nonisolated func close() async {}
-  nonisolated func timeout(in phase: ConnectionPhase, after seconds: Int) -> ConnectionError {
-    ConnectionError(.sshTimeout(seconds: seconds))
+  nonisolated func timeout(in phase: ConnectionPhase, after limit: Duration) -> ConnectionError {
+    ConnectionError(.sshTimeout(seconds: limit.wholeSeconds))
   }
 }

@@ -229,6 +229,8 @@ package struct SSHArguments: Sendable, Equatable {
   private mutating func takeSetting(_ value: String) throws(Refusal) {
     // The words by which tools find out whether a keyword is known.
     let name = value.drop { $0 == " " || $0 == "\t" }
+    // As a line of the file that is empty or a comment.
+    guard let first = name.first, first != "#" else { return }
     guard name.contains(where: { "= \t".contains($0) }) else {
       throw .because("command-line line 0: missing argument: \(PeerText.escaped(value))")
     }

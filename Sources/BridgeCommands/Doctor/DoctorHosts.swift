@@ -133,11 +133,17 @@ struct DoctorHosts: Sendable {
       let lost = await connection.lastFailure
       let refused = await connection.lastRefusal
       throw run.failure(
-        CommandFailure(error: error, context: lost ?? refused), of: connection)
+        CommandFailure(error: itself(error), context: lost ?? refused), of: connection)
     case .success((let command, let status, let errors))?:
       run.record { [command.step(status, errors: errors, &$0, at: $1)] }
       return true
     }
+  }
+
+  /// What the loss of a link is for a person: the commands are ours, and change nothing.
+  private func itself(_ error: AppError) -> AppError {
+    guard case .sshOutcomeUnknown = error else { return error }
+    return .sshConnectionFailed(host: settings.givenHost, reason: "The connection was lost.")
   }
 
   /// Tells a host that is silent from a link that is.
@@ -145,7 +151,7 @@ struct DoctorHosts: Sendable {
   /// - Throws: the failure of a link that does not answer, either.
   private func requireAnswer(of connection: SSHConnection) async throws(CommandFailure) {
     guard (try? await connection.probe(within: Self.answerTime)) == nil else { return }
-    let error = connection.timeout(in: .execute, after: limitInSeconds)
+    let error = connection.timeout(in: .execute, after: settings.timeouts.channel)
     throw run.failure(CommandFailure(error), of: connection)
   }
 
@@ -156,6 +162,10 @@ struct DoctorHosts: Sendable {
   /// written by others only.
   private func findHostProgram(on connection: SSHConnection) async throws(CommandFailure) {
     let sessions = SessionHost(connection, host: settings.givenHost)
+    run.record {
+      $0.lookForHostProgram(at: $1)
+      return []
+    }
     let result = await limited { () -> Result<String, AppError> in
       await Result.of { () async throws(AppError) in
         let version = try await sessions.version()
@@ -171,7 +181,7 @@ struct DoctorHosts: Sendable {
     case .failure(.cancelled)?: return
     case .failure(let error)?:
       if let lost = await connection.lastFailure {
-        throw run.failure(CommandFailure(error: error, context: lost), of: connection)
+        throw run.failure(CommandFailure(error: itself(error), context: lost), of: connection)
       }
       let advice = CommandAdvice.row(for: error)?.of(run.request.target).text ?? error.hint
       run.record { [$0.hostProgram(error, advice, at: $1)] }

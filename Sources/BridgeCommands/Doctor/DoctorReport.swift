@@ -25,6 +25,8 @@ package struct DoctorReport: Sendable {
   /// The phase that a connection is in.
   package private(set) var phase = ConnectionPhase.resolve
 
+  /// Whether what fails on the host is the search for `bridge-host`.
+  private var looksForHostProgram = false
   private var site = DoctorSite(name: "", port: 0)
   private var since = Duration.zero
   /// When each address was dialed.
@@ -82,6 +84,12 @@ package struct DoctorReport: Sendable {
   package mutating func enter(_ phase: ConnectionPhase, at now: Duration) {
     self.phase = phase
     since = now
+  }
+
+  /// The search for `bridge-host` begins.
+  package mutating func lookForHostProgram(at now: Duration) {
+    since = now
+    looksForHostProgram = true
   }
 
   /// Takes a fact of an SSH connection in.
@@ -270,6 +278,9 @@ extension DoctorReport {
 
   private func kind(of phase: ConnectionPhase) -> DoctorStep.Kind {
     switch phase {
+    case .openChannel where looksForHostProgram, .execute where looksForHostProgram,
+      .stream where looksForHostProgram, .close where looksForHostProgram:
+      .bridgeHost
     case .resolve: .resolve
     case .dial: .connect
     case .banner: .banner

@@ -182,8 +182,7 @@ extension DoctorRun {
   func failure(_ failure: CommandFailure, of connection: some Connection) -> CommandFailure {
     guard failure.error == .cancelled, state.withLock({ $0.isLate }) else { return failure }
     let phase = state.withLock { $0.report.phase }
-    let seconds = max(1, Int(((request.timeout ?? .zero) / .seconds(1)).rounded(.up)))
-    return CommandFailure(connection.timeout(in: phase, after: seconds))
+    return CommandFailure(connection.timeout(in: phase, after: request.timeout ?? .zero))
   }
 
   /// Changes the report and prints the steps that follow, in order.

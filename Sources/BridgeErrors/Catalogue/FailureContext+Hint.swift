@@ -22,7 +22,9 @@ extension FailureContext {
     }
     if case .sshTimeout(let seconds) = error, !host.isEmpty {
       let name = AppError.named(host, phase == .dial ? address : nil)
-      return "\(Payload.shown(name)) did not answer for \(CatalogueRow.words(seconds))."
+      let isExact = limit.map { $0 == .seconds(seconds) } ?? true
+      let time = isExact ? CatalogueRow.words(seconds) : limit?.words ?? ""
+      return "\(Payload.shown(name)) did not answer for \(time)."
     }
     // That a host with a key of a new type is not known would be wrong.
     if case .sshHostKeyUnknown = error, kind == .hostKeyNewType {

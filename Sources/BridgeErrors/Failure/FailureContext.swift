@@ -30,7 +30,8 @@ public struct FailureContext: Sendable, Equatable {
   public var acceptedMethods: String?
   /// A command for a person to copy that removes the cause, where one does: escaped and bounded.
   public var command: String?
-
+  /// The time that the peer had to answer, exactly, where that is known.
+  public var limit: Duration?
   /// Whether the command whose status did not come is known to have been started.
   public var wasStarted = false
 

@@ -97,6 +97,8 @@ public struct SSHFailure: Error, Sendable, Equatable {
   public var acceptedMethods: String?
   /// The configured timeout of the phase, in whole seconds.
   public var timeout: Int
+  /// The time that the server had, exactly, where that is known.
+  public var limit: Duration?
   /// The user that logs in; empty where none is known.
   public var user: String
   /// What became of the ProxyCommand that the connection ended with: how it ended and its last

@@ -60,6 +60,8 @@ public struct WebSocketFailure: Error, Sendable, Equatable {
   public var path: String
   /// The configured timeout of the phase, in whole seconds.
   public var timeout: Int
+  /// The time that the server had, exactly, where that is known.
+  public var limit: Duration?
   /// What our own socket saw last.
   public var socket: SocketCondition
   /// Whether the connection is one over TLS.

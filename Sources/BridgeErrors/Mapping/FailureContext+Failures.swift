@@ -7,6 +7,7 @@ extension FailureContext {
       disconnectReason: failure.disconnectReason,
       detail: failure.contextDetail, command: failure.removal)
     acceptedMethods = failure.acceptedMethods
+    limit = failure.limit
   }
 
   /// What is known about a WebSocket failure beside its typed error.
@@ -16,6 +17,7 @@ extension FailureContext {
       native: NativeFailure(failure), detail: failure.contextDetail,
       retryAfter: failure.retryAfter,
       proxy: failure.proxyWords == nil ? nil : failure.proxy.map { Payload.shown($0, limit: 320) })
+    limit = failure.limit
   }
 }
 

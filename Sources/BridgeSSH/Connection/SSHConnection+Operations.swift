@@ -230,8 +230,9 @@ extension SSHConnection {
       phase: phase, host: hostName, address: dialedName, port: endpoint.port,
       observation: observation, socket: seen?.socket ?? .open,
       disconnectReason: seen?.disconnect?.reason, preBanner: identification.preBanner,
-      method: login.method, timeout: timeout(of: phase), user: configuration.user,
+      method: login.method, timeout: timeout(of: phase).wholeSeconds, user: configuration.user,
       proxyEnding: proxyEnding)
+    if isLate { failure.limit = timeout(of: phase) }
     failure.acceptedMethods = login.acceptedMethods
     if failure.socket.isTimedOut, let heard = seen?.lastHeard {
       failure.timeout = max(1, Int((ContinuousClock.now - heard) / .seconds(1)))
@@ -266,18 +267,16 @@ extension SSHConnection {
     }
   }
 
-  private func timeout(of phase: ConnectionPhase) -> Int {
+  private func timeout(of phase: ConnectionPhase) -> Duration {
     let timeouts = configuration.timeouts
-    let duration =
-      switch phase {
-      case .resolve: timeouts.resolve
-      case .dial: timeouts.dial
-      case .banner, .keyExchange, .hostKey, .upgrade: timeouts.handshake
-      case .authenticate: timeouts.authenticate
-      case .openChannel: openLimit
-      case .execute, .stream: timeouts.channel
-      case .close: timeouts.close
-      }
-    return max(1, Int((duration / .seconds(1)).rounded(.up)))
+    return switch phase {
+    case .resolve: timeouts.resolve
+    case .dial: timeouts.dial
+    case .banner, .keyExchange, .hostKey, .upgrade: timeouts.handshake
+    case .authenticate: timeouts.authenticate
+    case .openChannel: openLimit
+    case .execute, .stream: timeouts.channel
+    case .close: timeouts.close
+    }
   }
 }

@@ -24,7 +24,7 @@ extension SSHConnection {
       record(roundTrip: time)
       return time
     case .failure(var failure) where failure.observation == .deadline:
-      failure.timeout = max(1, Int((deadline / .seconds(1)).rounded(.up)))
+      (failure.timeout, failure.limit) = (deadline.wholeSeconds, deadline)
       throw AppError(sshError: failure)
     case .failure(let failure):
       throw AppError(sshError: failure)

@@ -197,14 +197,16 @@ public actor SSHConnection: Connection {
 
   /// `sshTimeout` of a phase or of a silent server; a name that is not resolved is a `dnsError`.
   public nonisolated func timeout(
-    in phase: ConnectionPhase, after seconds: Int
+    in phase: ConnectionPhase, after limit: Duration
   ) -> ConnectionError {
-    SSHFailure(
+    let seconds = limit.wholeSeconds
+    var failure = SSHFailure(
       code: .none, message: "", phase: phase, host: hostName, address: dialedName,
       port: endpoint.port,
       observation: phase == .stream ? .silent(seconds: seconds) : .deadline, timeout: seconds,
-      proxyEnding: silence(in: phase)
-    ).typed
+      proxyEnding: silence(in: phase))
+    failure.limit = limit
+    return failure.typed
   }
 
   /// One round trip to the server: a request whose answer is consumed.

@@ -154,12 +154,13 @@ public actor WebSocketConnection: Connection {
 
   /// `timeout` of a phase, `webSocketPingTimeout` of a silent server.
   public nonisolated func timeout(
-    in phase: ConnectionPhase, after seconds: Int
+    in phase: ConnectionPhase, after limit: Duration
   ) -> ConnectionError {
-    WebSocketFailure(
+    var failure = WebSocketFailure(
       observation: phase == .stream ? .pingTimeout : .deadline, phase: phase,
-      host: endpoint.host, port: endpoint.port, timeout: seconds
-    ).typed
+      host: endpoint.host, port: endpoint.port, timeout: limit.wholeSeconds)
+    failure.limit = limit
+    return failure.typed
   }
 
   /// Sends a text message; returns when the send buffer has taken it.

@@ -46,6 +46,13 @@ import Testing
     #expect(arguments.commandStart == command)
   }
 
+  /// As a line of ssh_config that says nothing.
+  @Test(arguments: ["", "  ", "#", "# User=x", " #Port 1"])
+  func anOptionThatSaysNothingIsPassedOver(value: String) throws {
+    let arguments = try SSHArguments(["-o", value, "h", "true"])
+    #expect(arguments.options.isEmpty && arguments.host == "h")
+  }
+
   @Test func theDestinationHasAUserAndAsAURIAPort() throws {
     #expect(try parse("a@b@h").options == ["User=a@b"])
     #expect(try parse("a@b@h").host == "h")

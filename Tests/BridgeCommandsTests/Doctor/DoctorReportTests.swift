@@ -33,6 +33,8 @@ import Testing
       steps.append(report.fail(CommandFailure(error: error, context: context), at: tick()))
     }
 
+    mutating func lookForHostProgram() { report.lookForHostProgram(at: tick()) }
+
     mutating func connect() { steps += report.connected(at: tick()) }
 
     var last: DoctorStep? { steps.last }
@@ -43,6 +45,19 @@ import Testing
     var site = DoctorSite(name: "h:22", port: 22)
     site.user = "me"
     return site
+  }
+
+  /// Of the link of a command that has run already that would not be true.
+  @Test(arguments: [ConnectionPhase.openChannel, .execute, .stream, .close])
+  func aLinkThatIsLostBehindTheCommandsFailsTheSearch(phase: ConnectionPhase) {
+    let ofCommand = phase == .openChannel ? "channel" : "command"
+    for (looks, kind) in [(false, ofCommand), (true, "bridgeHost")] {
+      var talk = Talk(Self.site)
+      talk.take(.entered(.openChannel), .channelOpened)
+      if looks { talk.lookForHostProgram() }
+      talk.fail(.sshConnectionFailed(host: "h", reason: "It was lost."), .linkLost, phase)
+      #expect(talk.last?.kind.rawValue == kind)
+    }
   }
 
   private static let four = NetworkAddress(bytes: [192, 0, 2, 1])

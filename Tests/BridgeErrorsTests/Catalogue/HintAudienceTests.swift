@@ -20,6 +20,18 @@ import Testing
     #expect(entry?.remedy.contains("--") == false && entry?.cause.contains("--") == false)
   }
 
+  /// A time that was set in milliseconds is said in them.
+  @Test(arguments: [
+    (Duration.milliseconds(300), "300 ms"), (.milliseconds(1400), "1.4 s"),
+    (.seconds(2), "2 seconds"),
+  ])
+  func aTimeoutNamesTheTimeThatThereWas(limit: Duration, words: String) {
+    var context = FailureContext(kind: .silent, phase: .banner, host: "h")
+    context.limit = limit
+    let error = ConnectionError(.sshTimeout(seconds: 2), context: context)
+    #expect(error.shownMessage == "h did not answer for \(words).")
+  }
+
   @Test func aProgramAddsItsOwnSentenceToTheHint() {
     let error = AppError.sshTimeout(seconds: 3)
     let shown = PresentedError(error: error, source: "a")

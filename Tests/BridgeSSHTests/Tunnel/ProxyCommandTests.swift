@@ -134,7 +134,8 @@ import Testing
       _ = await failure { try await connection.connect() }
       let context = await connection.lastFailure
       #expect(context?.kind == .silent && context?.detail != nil)
-      #expect(connection.timeout(in: .banner, after: 1).context?.detail == context?.detail)
+      #expect(
+        connection.timeout(in: .banner, after: .seconds(1)).context?.detail == context?.detail)
       await connection.close()
     }
   }

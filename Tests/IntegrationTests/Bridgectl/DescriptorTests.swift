@@ -124,6 +124,9 @@ import Testing
     let outcome = try await Home().run(
       ["connect", "127.0.0.1:1"], through: "ulimit -n \(count); exec \"$0\" \"$@\"")
     #expect(outcome.code == 75 && outcome.error.contains("no file descriptors left"))
+    let other = try await Home().run(
+      ["ssh", "127.0.0.1", "true"], through: "ulimit -n \(count); exec \"$0\" \"$@\"")
+    #expect(other.code == 255 && other.error.contains("no file descriptors left"))
   }
 
   /// What the runtime would wait for without an end is looked for before; with a little more all is

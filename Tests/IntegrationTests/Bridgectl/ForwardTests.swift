@@ -67,6 +67,39 @@ import Testing
     }
   }
 
+  /// More clients than there are descriptors for: some are left for the link's next dial.
+  @Test func aLinkComesBackBesideMoreClientsThanThereAreDescriptors() async throws {
+    try await withServer { server, home in
+      let port = try await freePort()
+      let proxy = try await FaultProxy(to: server.port)
+      let running = try home.start(
+        server.options(home, port: proxy.port) + [
+          "-N", "--json", "--host-key", "accept-new", "-D", "\(port)", "127.0.0.1",
+        ], through: "ulimit -n 64; exec \"$0\" \"$@\"")
+      let events = "err-\(running.name)"
+      try await eventually { home.read(events).contains(#""event":"recovered""#) }
+      let clients = try home.start(
+        ["-c", "for i in {1..100}; do exec {f}<>/dev/tcp/127.0.0.1/\(port); done; sleep 1000"],
+        program: "/bin/bash")
+      // They wait for a request, which none sends, for longer than this takes.
+      try await eventually {
+        let names = try FileManager.default.contentsOfDirectory(
+          atPath: "/proc/\(running.child.pid)/fd")
+        return names.count >= 48
+      }
+      try await proxy.inject(.reset)
+      try await eventually {
+        home.read(events).ranges(of: #""event":"recovered""#).count == 2
+      }
+      #expect(!home.read(events).contains("file descriptors"))
+      for child in [clients.child, running.child] { child.signal(SIGINT) }
+      #expect(try await running.outcome().code == 130)
+      clients.child.signal(SIGKILL)
+      _ = try await clients.outcome()
+      await proxy.stop()
+    }
+  }
+
   @Test func theConfigurationsForwardsAreOpenedBesideACommand() async throws {
     try await withServer { server, home in
       let (local, dynamic) = (try await freePort(), try await freePort())

@@ -105,20 +105,32 @@ import Glibc
 
   private func takeWaiting(on reactor: Reactor, _ accept: (Socket) -> Void) {
     for _ in 0..<Self.acceptsPerTurn where descriptor >= 0 {
+      guard hasSpare else { return wait(on: reactor) }
       if let socket = Socket(acceptedFrom: descriptor) {
         socket.sendAtOnce()
         accept(socket)
       } else if ErrorNumber.isShortage(errno) {
-        // It stays readable: without a pause the loop would spin.
-        watcher?.watch(for: [])
-        pause = LoopTimer(after: Self.shortagePause, on: reactor) { [weak self] in
-          self?.watcher?.watch(for: .readable)
-        }
-        return
+        return wait(on: reactor)
       } else if errno != ECONNABORTED, errno != EINTR {
         return
       }
     }
+  }
+
+  /// It stays readable: without a pause the loop would spin.
+  private func wait(on reactor: Reactor) {
+    watcher?.watch(for: [])
+    pause = LoopTimer(after: Self.shortagePause, on: reactor) { [weak self] in
+      self?.watcher?.watch(for: .readable)
+    }
+  }
+
+  /// Whether one more may be taken.
+  private var hasSpare: Bool {
+    let next = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+    guard next >= 0 else { return false }
+    Glibc.close(next)
+    return DescriptorReserve.links.isKept(taking: next)
   }
 
   private static func listen(

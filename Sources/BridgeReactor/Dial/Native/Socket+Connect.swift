@@ -24,6 +24,10 @@ extension Socket {
     let descriptor = Glibc.socket(family, Int32(kind), Int32(IPPROTO_TCP))
     guard descriptor >= 0 else { throw CallFailure(errno: errno) }
     let socket = Socket(descriptor: descriptor)
+    guard DescriptorReserve.runtime.isKept(taking: descriptor) else {
+      socket.close()
+      throw CallFailure(errno: EMFILE)
+    }
     socket.sendAtOnce()
     if let source, let errno = bind(descriptor, to: source) {
       socket.close()
