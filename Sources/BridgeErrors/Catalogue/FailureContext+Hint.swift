@@ -9,6 +9,11 @@ extension FailureContext {
       """
   }
 
+  /// The time that the peer had; nil where whole seconds say it.
+  private func exactWords(besides seconds: Int) -> String? {
+    limit.flatMap { $0 == .seconds(seconds) ? nil : $0.words }
+  }
+
   /// The cause, where the context has more details than the error's own message.
   func fact(of error: AppError) -> String? {
     // "Try again later" would be wrong.
@@ -22,9 +27,11 @@ extension FailureContext {
     }
     if case .sshTimeout(let seconds) = error, !host.isEmpty {
       let name = AppError.named(host, phase == .dial ? address : nil)
-      let isExact = limit.map { $0 == .seconds(seconds) } ?? true
-      let time = isExact ? CatalogueRow.words(seconds) : limit?.words ?? ""
+      let time = exactWords(besides: seconds) ?? CatalogueRow.words(seconds)
       return "\(Payload.shown(name)) did not answer for \(time)."
+    }
+    if case .timeout(let seconds) = error, let time = exactWords(besides: seconds) {
+      return "The request took longer than \(time)."
     }
     // That a host with a key of a new type is not known would be wrong.
     if case .sshHostKeyUnknown = error, kind == .hostKeyNewType {

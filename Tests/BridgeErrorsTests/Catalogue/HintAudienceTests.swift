@@ -30,6 +30,8 @@ import Testing
     context.limit = limit
     let error = ConnectionError(.sshTimeout(seconds: 2), context: context)
     #expect(error.shownMessage == "h did not answer for \(words).")
+    let other = ConnectionError(.timeout(seconds: 2), context: context).shownMessage
+    #expect(other.hasPrefix("The request took longer than \(words)."))
   }
 
   @Test func aProgramAddsItsOwnSentenceToTheHint() {
