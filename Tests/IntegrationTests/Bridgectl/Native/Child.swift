@@ -15,6 +15,10 @@ struct Child: Sendable {
   /// How it ended: its exit code, or 1000 + n after signal n.
   let ending: Ending
 
+  /// Whether it is built with a sanitizer, which maps terabytes for its own use.
+  static let isSanitized =
+    unsafe dlsym(nil, "__tsan_init") != nil || dlsym(nil, "__asan_init") != nil
+
   /// The binary beside the test bundle.
   static let program: String = {
     var path = [CChar](repeating: 0, count: 4096)
