@@ -17,18 +17,18 @@ import Testing
   "The page in a browser", .serialized, .timeLimit(.minutes(5)),
   .enabled(if: Browser.isInstalled, "scripts/console-check installs it"))
 struct BrowserTests {
+  private func withDriver(_ body: (Browser.Driver) async throws -> Void) async throws {
+    let driver = try await Browser.Driver()
+    let result: Result<Void, any Error>
+    do { result = .success(try await body(driver)) } catch { result = .failure(error) }
+    await driver.stop()
+    try result.get()
+  }
+
   private func with(
     _ world: ConsoleWorld, _ body: (ConsoleWorld, Browser.Driver) async throws -> Void
   ) async throws {
-    let driver = try await Browser.Driver()
-    let result: Result<Void, any Error>
-    do {
-      result = .success(try await withWorld(world) { try await body($0, driver) })
-    } catch {
-      result = .failure(error)
-    }
-    await driver.stop()
-    try result.get()
+    try await withDriver { driver in try await withWorld(world) { try await body($0, driver) } }
   }
 
   private func open(
@@ -231,17 +231,9 @@ struct BrowserTests {
   /// A new machine, and one that was set up anew: two people look at the key.
   @Test func aPersonTrustsTheNewKey() async throws {
     let other = ConsoleToken(name: "ben", access: .write)
-    let driver = try await Browser.Driver()
-    let result: Result<Void, any Error>
-    do {
-      result = .success(
-        try await MachineWorld.with(tokens: [other]) { try await trustTheNewKey($0, other, driver) }
-      )
-    } catch {
-      result = .failure(error)
+    try await withDriver { driver in
+      try await MachineWorld.with(tokens: [other]) { try await trustTheNewKey($0, other, driver) }
     }
-    await driver.stop()
-    try result.get()
   }
 
   private func trustTheNewKey(
