@@ -76,9 +76,14 @@ package struct LinkFacts: Sendable {
     let first = firstActions(step, of: place)
     switch place {
     case .host:
-      let isBack = if case .recovered = step { true } else { false }
-      return first + [.view, .work] + (step.isCut ? [.loseForwards] : [])
-        + (isBack ? [.retryForwards] : [])
+      let rest: [Action] =
+        switch step {
+        // The way works: a session that does not answer now is dead.
+        case .recovered(_, _, isFirst: false): [.loseForwards, .retryForwards]
+        case .recovered: [.retryForwards]
+        case _: step.isCut ? [.loseForwards] : []
+        }
+      return first + [.view, .work] + rest
     case .hop:
       if case .recovered = step { return first }
       return first + [.view]

@@ -143,7 +143,7 @@ package struct ConfigReport: Sendable, Equatable {
       typed: request.knownHosts.map { _ in "--known-hosts" })
     add("globalknownhostsfile", system.joined(separator: " "))
     add("knownhostscommand", config.knownHostsCommand?.words.joined(separator: " "))
-    add("hashknownhosts", Self.word(config.hidesHostNames))
+    add("hashknownhosts", Self.word(config.hidesHostNames == true))
     add("revokedhostkeys", config.revokedHostKeys)
     add("hostkeyalias", config.hostKeyAlias)
     let policy =

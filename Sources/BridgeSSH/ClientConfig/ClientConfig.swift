@@ -197,7 +197,7 @@ package struct ClientConfig: Sendable, Equatable {
   /// How to log in.
   package var login = Login()
   /// HashKnownHosts.
-  package var hidesHostNames = false
+  package var hidesHostNames: Bool?
   /// One sentence for each keyword whose effect is missed, each skipped Match block and each
   /// restriction in one, with file and line; at most 100 and a count of the rest.
   package var warnings: [String] = []

@@ -23,9 +23,9 @@ public struct SSHConfiguration: Sendable {
     public var command: KnownHostsCommand?
     /// A file with keys that no host may show, one a line (`RevokedHostKeys`). It must exist.
     public var revoked: String?
-    /// Whether the name of a host whose key is added is hidden by a hash (`HashKnownHosts`); it
-    /// always is where the file has such names.
-    public var hidesNames = false
+    /// Whether the name of a host whose key is added is hidden by a hash (`HashKnownHosts`); nil
+    /// where it is if the file has such names.
+    public var hidesNames: Bool?
 
     /// Keys from `files`.
     public init(

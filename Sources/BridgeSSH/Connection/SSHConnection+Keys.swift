@@ -222,7 +222,8 @@ extension SSHConnection {
     var last = Answer.unusable(observed(.keyUnusable(reason: reason)))
     for _ in 0..<Self.passphraseTries {
       let given = try await self.ask(phase: .authenticate) { await ask(path) }
-      guard let given else { return last }
+      // As with ssh(1), an empty answer goes on to the next credential.
+      guard let given, !given.isEmpty else { return last }
       if given.problem == nil {
         last = try await offer(path, info, certificate, passphrase: given, plan: &plan)
         guard case .unusable = last else { return last }

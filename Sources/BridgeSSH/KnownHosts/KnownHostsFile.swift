@@ -58,13 +58,13 @@ package enum KnownHostsFile {
   }
 
   /// Adds `blob` as the key of `host` to the file at `path`, whole or not at all; nothing when the
-  /// file has it. The name is hidden, under a salt from `generator`, where `hidesName` says so or
-  /// the file hides names.
+  /// file has it. The name is hidden, under a salt from `generator`, where `hidesName` says so, or
+  /// says nothing and the file hides names.
   ///
   /// - Throws: `validationError` for a name or key that cannot stand in a line; `fileReadError`,
   ///   `filePermissionDenied`, `fileWriteError`.
   package static func append(
-    _ host: KnownHostName, blob: [UInt8], to path: String, hidesName: Bool = false,
+    _ host: KnownHostName, blob: [UInt8], to path: String, hidesName: Bool? = nil,
     using generator: inout some RandomNumberGenerator
   ) throws(AppError) {
     guard host.isWritable, let key = HostKey(blob: blob) else {
@@ -102,17 +102,17 @@ package enum KnownHostsFile {
 /// The text of a known_hosts file for a new entry.
 package enum KnownHostsText {
   /// What makes `text` say that `key` is one of `host`: nothing where it does already, else a
-  /// line. Where `hidesName` says so, or any entry hides its name, the new one does, under `salt`
-  /// (20 bytes).
+  /// line. Where `hidesName` says so, or says nothing and any entry hides its name, the new one
+  /// does, under `salt` (20 bytes).
   package static func addition(
-    of host: KnownHostName, key: HostKey, salt: [UInt8], hidesName: Bool = false, to text: String
+    of host: KnownHostName, key: HostKey, salt: [UInt8], hidesName: Bool? = nil, to text: String
   ) -> String {
     var known = KnownHosts(about: host)
     known.add(text, from: .file(""))
     guard !known.entries.contains(where: { $0.key == key && $0.isOwn && !$0.isRevoked }) else {
       return ""
     }
-    let isHidden = hidesName || known.hasHashedNames
+    let isHidden = hidesName ?? known.hasHashedNames
     let name = isHidden ? KnownHostsField.hiding(host.name, salt: salt) : host.name
     let gap = text.isEmpty || text.utf8.last == 10 ? "" : "\n"
     return "\(gap)\(name) \(key.type) \(Base64.encode(key.blob))\n"

@@ -435,7 +435,7 @@ private actor HostExchange {
   ) throws(AppError) -> Frame {
     guard case .refused(let refusal) = frame else { return frame }
     // It was there over the link before.
-    if refusal.code == .unknownSession, !place.isAmong(answer.places) {
+    if refusal.code == .unknownSession, place.isGone(from: answer.places) {
       throw SessionFailure.otherPlace(host: host)
     }
     if case .begun(let start?) = phase {

@@ -38,6 +38,11 @@ package final class StartPlace: Sendable {
     state.withLock { $0.mayHaveStarted = couldHaveStarted }
   }
 
+  /// Whether a host that keeps sessions there, or none, has lost what was seen at another place.
+  package func isGone(from places: [Identifier]) -> Bool {
+    state.withLock(\.known).map { !places.contains($0) } ?? false
+  }
+
   /// Whether a host that keeps sessions there can know of the program; true where nothing is known.
   package func isAmong(_ places: [Identifier]) -> Bool {
     guard let place = state.withLock(\.known), !places.isEmpty else { return true }

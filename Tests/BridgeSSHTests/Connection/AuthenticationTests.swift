@@ -289,6 +289,23 @@ import Testing
     }
   }
 
+  /// As with ssh(1): the next key is offered.
+  @Test func anEmptyPassphraseGoesOnToTheNextKey() async throws {
+    try await withServer { server in
+      let key = try await server.makeIdentity(
+        .ed25519, name: "locked", passphrase: "open sesame", isAuthorized: true)
+      let asked = Inbox<String>()
+      let interaction = SSHInteraction(passphrase: { path in
+        await asked.add(path)
+        return Secret("")
+      })
+      try await expectConnected(
+        connection(
+          to: server, [.keyFile(key), .keyFile(server.identityFile)], interaction: interaction))
+      #expect(await asked.all == [key])
+    }
+  }
+
   @Test func anECDSAKeyWorks() async throws {
     try await withServer { server in
       let key = try await server.makeIdentity(.ecdsa, name: "curve", isAuthorized: true)

@@ -117,6 +117,17 @@ struct KnownHostsFileTests {
     #expect(try KnownHostsFile.load([path], about: host).check(Keys.ed1) == .trusted)
   }
 
+  /// HashKnownHosts=no, also where the file hides others.
+  @Test func namesAreShownWhereTheUserWantsIt() throws {
+    let directory = try TemporaryDirectory()
+    let hidden = KnownHostsField.hiding("other", salt: [UInt8](0..<20))
+    let path = try directory.write("\(hidden) \(Keys.words(Keys.ed2))\n", to: "k")
+    var generator = SplitMix64(seed: 7)
+    try KnownHostsFile.append(
+      host, blob: Keys.ed1, to: path, hidesName: false, using: &generator)
+    #expect(try directory.text("k").split(separator: "\n").last?.hasPrefix("web ") == true)
+  }
+
   @Test(arguments: ["", "a b", "a\nb", "a,b", "*", "#a", "|1|a", "@revoked", "a\u{0}b"])
   func aNameThatWouldSayMoreIsRefused(name: String) throws {
     let directory = try TemporaryDirectory()
