@@ -131,10 +131,11 @@ import Testing
       for _ in 0..<2 { _ = try client.expect(98) }
       record("start")
       let probe = try client.openRequest()
-      try client.say(variable) { $0.uint32(number) }
-      try client.say(start) { $0.uint32(number) }
-      if prints { try client.send(client.data(Array("all".utf8), of: number)) }
-      try client.refuseChannel(probe, reason: 3, "")
+      // In one segment: the start must not look before all of them are there.
+      try client.sendTogether(
+        [variable, start].map { client.message($0) { $0.uint32(number) } }
+          + (prints ? [client.data(Array("all".utf8), of: number)] : [])
+          + [client.refusal(ofChannel: probe, reason: 3)])
       if !prints, variable != start {
         _ = try client.expect(98)
         record("again")
@@ -178,9 +179,9 @@ import Testing
       for _ in 0..<2 { _ = try client.expect(98) }
       record("start")
       let probe = try client.openRequest()
-      try client.say(100) { $0.uint32(number) }
-      try client.say(99) { $0.uint32(number) }
-      try client.refuseChannel(probe, reason: 3, "")
+      try client.sendTogether(
+        [100, 99].map { client.message($0) { $0.uint32(number) } }
+          + [client.refusal(ofChannel: probe, reason: 3)])
       _ = try client.expect(98)
       if prints { try client.send(client.data(Array("all".utf8), of: number)) }
       try client.send(client.exitStatus(of: number))
