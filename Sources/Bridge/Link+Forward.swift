@@ -36,10 +36,7 @@ extension Link where Transport == SSHConnection {
     for await event in events() {
       switch event.step {
       case .failed: if event.step.isCut { await forwarder.linkLost() }
-      case .recovered:
-        // The way works: a session that does not answer now is dead.
-        await forwarder.linkLost()
-        await forwarder.linkIsBack()
+      case .recovered: await forwarder.linkIsBack()
       case .suspended, .switched, .attempted, .entered, .becameHealthy, .classified, .waiting,
         .resumed, .suspected,
         .cleared, .gaveUp, .surfaced, .withdrawn, .lingered, .changed, .closed, .missed:

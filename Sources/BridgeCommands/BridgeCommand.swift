@@ -27,14 +27,14 @@ public struct BridgeCommand: AsyncParsableCommand {
   public static func start() async {
     AddressSpace.spare()
     LocalEnvironment.openStandardDescriptors()
+    let start = SSHCommand.start(in: LocalEnvironment.arguments)
     require(
       LocalEnvironment.canRunTasks,
       orSay: "no file descriptors left, not even to wait for an answer: raise `ulimit -n`",
-      with: SSHCommand.start(in: LocalEnvironment.arguments) == nil
-        ? BridgeErrors.ExitCode.busy.rawValue : ExitReport.failureOfSSH)
+      with: start == nil ? BridgeErrors.ExitCode.busy.rawValue : ExitReport.failureOfSSH)
     Signals.ignoreWriteSignals()
     TerminalModes.restoreOnFatalSignals()
-    if let start = SSHCommand.start(in: LocalEnvironment.arguments) {
+    if let start {
       requireThreads(or: ExitReport.failureOfSSH)
       await SSHCommand.run(from: start)
     }

@@ -35,7 +35,7 @@ extension Supervisor {
       return
     }
     preparations[id]?.making?.cancel()
-    unprepared(id, ticket, .timeout(seconds: max(1, Int((limit / .seconds(1)).rounded(.up)))))
+    unprepared(id, ticket, .timeout(seconds: limit.wholeSeconds))
   }
 
   private func prepared(

@@ -67,6 +67,29 @@ struct AgentHostTests {
     try await run
   }
 
+  /// Runs `body` while an agent of a host waits for the answer to its question.
+  private func asking(
+    over store: any AgentStore, from offset: UInt64? = nil, follows: Bool = false,
+    _ body: (Approvals, ApprovalID) async throws -> Void
+  ) async throws {
+    let carried = Mutex(Approvals?.none)
+    let host = AgentHost("one", sharing: store, timing: Self.calm)
+    try await running(host) { agent throws(AppError) in
+      let approvals = try Approvals(of: agent)
+      var question = Self.question
+      question.outputOffset = offset
+      try await approvals.request(question)
+      carried.withLock { $0 = approvals }
+      if follows { try await agent.follow(approvals) }
+      try await agent.rest()
+    } _: {
+      try await host.add("a", Self.session)
+      try await eventually { carried.withLock { $0 != nil } }
+      let approvals = try #require(carried.withLock { $0 })
+      try await body(approvals, try #require(await approvals.pending.first).id)
+    }
+  }
+
   @Test(arguments: StoreKind.allCases)
   func anAgentOfAHostThatShutsDownIsTakenByAnother(kind: StoreKind) async throws {
     try await kind.run { store, other in
@@ -358,18 +381,7 @@ struct AgentHostTests {
     kind: StoreKind
   ) async throws {
     try await kind.run { store, other in
-      let carried = Mutex(Approvals?.none)
-      let one = AgentHost("one", sharing: store, timing: Self.calm)
-      try await running(one) { agent throws(AppError) in
-        let approvals = try Approvals(of: agent)
-        try await approvals.request(Self.question)
-        carried.withLock { $0 = approvals }
-        try await agent.follow(approvals)
-      } _: {
-        try await one.add("a", Self.session)
-        try await eventually { carried.withLock { $0 != nil } }
-        let approvals = try #require(carried.withLock { $0 })
-        let id = try #require(await approvals.pending.first).id
+      try await asking(over: store, follows: true) { approvals, id in
         let answer = try await other.decide(id, option: "yes", by: "ada")
         let decision = try #require(try await approvals.decision(for: id))
         #expect(answer == .decided(decision) && decision.by == "ada")
@@ -389,18 +401,7 @@ struct AgentHostTests {
   @Test(arguments: StoreKind.allCases, [false, true])
   func aDecisionWhoseAnswerWasLostIsThePersonsOwn(kind: StoreKind, isCarried: Bool) async throws {
     try await kind.run { store, other in
-      let carried = Mutex(Approvals?.none)
-      let one = AgentHost("one", sharing: RepeatingStore(store), timing: Self.calm)
-      try await running(one) { agent throws(AppError) in
-        let approvals = try Approvals(of: agent)
-        try await approvals.request(Self.question)
-        carried.withLock { $0 = approvals }
-        try await agent.rest()
-      } _: {
-        try await one.add("a", Self.session)
-        try await eventually { carried.withLock { $0 != nil } }
-        let approvals = try #require(carried.withLock { $0 })
-        let id = try #require(await approvals.pending.first).id
+      try await asking(over: RepeatingStore(store)) { approvals, id in
         let answer =
           isCarried
           ? try await approvals.decide(id, option: "yes", by: "ada")
@@ -415,20 +416,7 @@ struct AgentHostTests {
   @Test(arguments: StoreKind.allCases)
   func aQuestionThatIsAskedAgainKeepsItsDecision(kind: StoreKind) async throws {
     try await kind.run { store, other in
-      let carried = Mutex(Approvals?.none)
-      let one = AgentHost("one", sharing: store, timing: Self.calm)
-      try await running(one) { agent throws(AppError) in
-        let approvals = try Approvals(of: agent)
-        var question = Self.question
-        question.outputOffset = 10
-        try await approvals.request(question)
-        carried.withLock { $0 = approvals }
-        try await agent.rest()
-      } _: {
-        try await one.add("a", Self.session)
-        try await eventually { carried.withLock { $0 != nil } }
-        let approvals = try #require(carried.withLock { $0 })
-        let id = try #require(await approvals.pending.first).id
+      try await asking(over: store, from: 10) { approvals, id in
         _ = try await other.decide(id, option: "yes", by: "ada")
         var question = Self.question
         for offset in [20, 30] as [UInt64] {
@@ -449,18 +437,7 @@ struct AgentHostTests {
   @Test(arguments: StoreKind.allCases)
   func ofTwoAnswersOnTwoHostsOneIsTheDecision(kind: StoreKind) async throws {
     try await kind.run { store, other in
-      let carried = Mutex(Approvals?.none)
-      let one = AgentHost("one", sharing: store, timing: Self.calm)
-      try await running(one) { agent throws(AppError) in
-        let approvals = try Approvals(of: agent)
-        try await approvals.request(Self.question)
-        carried.withLock { $0 = approvals }
-        try await agent.rest()
-      } _: {
-        try await one.add("a", Self.session)
-        try await eventually { carried.withLock { $0 != nil } }
-        let approvals = try #require(carried.withLock { $0 })
-        let id = try #require(await approvals.pending.first).id
+      try await asking(over: store) { approvals, id in
         _ = try await other.decide(id, option: "yes", by: "ada")
         let late = try await approvals.decide(id, option: "yes", by: "bob")
         #expect(late.text == "Already decided: Allow (ada)")

@@ -1,5 +1,6 @@
 package import BridgeErrors
 package import BridgeRecovery
+import BridgeTransport
 
 /// What is known about the links of a run, and what follows from each of their steps. Without I/O,
 /// so that every outage is a test.
@@ -76,14 +77,9 @@ package struct LinkFacts: Sendable {
     let first = firstActions(step, of: place)
     switch place {
     case .host:
-      let rest: [Action] =
-        switch step {
-        // The way works: a session that does not answer now is dead.
-        case .recovered(_, _, isFirst: false): [.loseForwards, .retryForwards]
-        case .recovered: [.retryForwards]
-        case _: step.isCut ? [.loseForwards] : []
-        }
-      return first + [.view, .work] + rest
+      let isBack = if case .recovered = step { true } else { false }
+      return first + [.view, .work] + (step.isCut ? [.loseForwards] : [])
+        + (isBack ? [.retryForwards] : [])
     case .hop:
       if case .recovered = step { return first }
       return first + [.view]
@@ -135,7 +131,7 @@ package struct LinkFacts: Sendable {
   /// How the run ends where the link was to be up by now (`--wait=DURATION`); nil where it was.
   package func failure(ofWaiting limit: Duration, isWebSocket: Bool) -> CommandFailure? {
     guard !wasUp else { return nil }
-    let seconds = max(1, Int((limit / .seconds(1)).rounded(.up)))
+    let seconds = limit.wholeSeconds
     let timeout: AppError =
       isWebSocket ? .timeout(seconds: seconds) : .sshTimeout(seconds: seconds)
     return failures.last ?? CommandFailure(error: timeout)

@@ -133,7 +133,7 @@ struct DoctorHosts: Sendable {
       let lost = await connection.lastFailure
       let refused = await connection.lastRefusal
       throw run.failure(
-        CommandFailure(error: itself(error), context: lost ?? refused), of: connection)
+        CommandFailure(error: ofTheLink(error), context: lost ?? refused), of: connection)
     case .success((let command, let status, let errors))?:
       run.record { [command.step(status, errors: errors, &$0, at: $1)] }
       return true
@@ -141,7 +141,7 @@ struct DoctorHosts: Sendable {
   }
 
   /// What the loss of a link is for a person: the commands are ours, and change nothing.
-  private func itself(_ error: AppError) -> AppError {
+  private func ofTheLink(_ error: AppError) -> AppError {
     guard case .sshOutcomeUnknown = error else { return error }
     return .sshConnectionFailed(host: settings.givenHost, reason: "The connection was lost.")
   }
@@ -181,7 +181,7 @@ struct DoctorHosts: Sendable {
     case .failure(.cancelled)?: return
     case .failure(let error)?:
       if let lost = await connection.lastFailure {
-        throw run.failure(CommandFailure(error: itself(error), context: lost), of: connection)
+        throw run.failure(CommandFailure(error: ofTheLink(error), context: lost), of: connection)
       }
       let advice = CommandAdvice.row(for: error)?.of(run.request.target).text ?? error.hint
       run.record { [$0.hostProgram(error, advice, at: $1)] }

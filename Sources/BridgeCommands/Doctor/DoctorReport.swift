@@ -277,10 +277,9 @@ extension DoctorReport {
   }
 
   private func kind(of phase: ConnectionPhase) -> DoctorStep.Kind {
-    switch phase {
-    case .openChannel where looksForHostProgram, .execute where looksForHostProgram,
-      .stream where looksForHostProgram, .close where looksForHostProgram:
-      .bridgeHost
+    // Nothing but the search opens a channel behind it.
+    if looksForHostProgram { return .bridgeHost }
+    return switch phase {
     case .resolve: .resolve
     case .dial: .connect
     case .banner: .banner

@@ -256,8 +256,10 @@ public actor Forwarder {
     }
   }
 
-  /// The link is back: ports that could not be opened before are tried at once.
+  /// The link is back: ports that could not be opened before are tried at once. The way works, so
+  /// that a session whose host does not answer now is dead.
   public func linkIsBack() {
+    linkLost()
     pace.reset(at: .now)
     dialNow()
     localAttempts.retryNow(at: .now)

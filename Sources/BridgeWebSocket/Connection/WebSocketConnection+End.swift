@@ -157,12 +157,14 @@ extension WebSocketConnection {
   func failure(
     _ observation: WebSocketFailure.Observation, in phase: ConnectionPhase
   ) -> WebSocketFailure {
-    WebSocketFailure(
+    let limit = timeout(of: phase)
+    var failure = WebSocketFailure(
       observation: observation.hiding(configuration.secrets), phase: phase, host: endpoint.host,
-      port: endpoint.port, path: url.path,
-      timeout: max(1, Int((timeout(of: phase) / .seconds(1)).rounded(.up))),
+      port: endpoint.port, path: url.path, timeout: limit.wholeSeconds,
       socket: webSocket?.facts.condition ?? .open, isSecure: url.isSecure,
       proxy: isAtProxy ? configuration.proxy?.description : nil)
+    if observation == .deadline { failure.limit = limit }
+    return failure
   }
 
   func failure(dialing dial: DialFailure) -> WebSocketFailure {

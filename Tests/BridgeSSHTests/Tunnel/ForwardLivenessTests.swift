@@ -32,19 +32,20 @@ import Testing
     }
   }
 
-  @Test(arguments: [false, true])
-  func aHostThatIsSilentForTooLongEndsWhatItsSessionCarries(isLinkLost: Bool) async throws {
+  @Test(arguments: ["", "lost", "back"])
+  func aHostThatIsSilentForTooLongEndsWhatItsSessionCarries(link: String) async throws {
     try await withServer { server in
       let echo = try await Program.started("python3", "-c", Peer.echoAfterEnd)
       let proxy = try await FaultProxy(to: server.port)
       var limits = Self.soon
-      if isLinkLost { limits.deadAfter = .seconds(3_600) }
+      if !link.isEmpty { limits.deadAfter = .seconds(3_600) }
       try await withForwarder(server, at: proxy.port, limits) { forwarder in
         let port = try await forwarder.listen(forwardRule(to: echo.port))
         let carried = Task { try await Peer.run(Peer.waiter, "\(port)") }
         _ = try await forwarder.next { if case .opened = $0 { true } else { nil } }
         try await proxy.inject(.freeze())
-        if isLinkLost { await forwarder.linkLost(within: .milliseconds(500)) }
+        if link == "lost" { await forwarder.linkLost(within: .milliseconds(500)) }
+        if link == "back" { await forwarder.linkIsBack() }
         #expect(try await carried.value.hasSuffix("reset\n"))
         #expect(try await Peer.run(Peer.client, "\(port)", "10").hasPrefix("10 "))
       }
