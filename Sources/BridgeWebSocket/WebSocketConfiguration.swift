@@ -31,7 +31,8 @@ public struct WebSocketConfiguration: Sendable {
   public struct Timeouts: Sendable, Equatable {
     /// Name resolution.
     public var resolve: Duration = .seconds(5)
-    /// TCP, all addresses together. Through a proxy: to the proxy, and again from there.
+    /// TCP, all addresses together. Through a proxy: to the proxy, and again from there. By a
+    /// socket of another source: until it is there.
     public var dial: Duration = .seconds(10)
     /// TLS and the upgrade together.
     public var upgrade: Duration = .seconds(10)
@@ -57,8 +58,8 @@ public struct WebSocketConfiguration: Sendable {
   /// it is reached at another one: through a forwarded port, by its address; nil for that of the
   /// URL.
   public var serverName: String?
-  /// The HTTP proxy to go through; nil connects directly.
-  public var proxy: WebSocketProxy?
+  /// The way to the server.
+  public var way = WebSocketWay.direct
   /// How long each phase may take.
   public var timeouts = Timeouts()
   /// The longest message that is taken, in bytes; a longer one ends the connection (close 1009).

@@ -10,6 +10,7 @@
 #include <openssl/x509v3.h>
 #include <poll.h>
 #include <stdbool.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 
@@ -63,6 +64,25 @@ static inline bool bridge_tcp_look(int descriptor, struct bridge_tcp *seen) {
   seen->bytes = info.received;
   seen->acknowledged = info.acked;
   return true;
+}
+
+// What is known of a stream socket of which the kernel keeps no such counts (unix(7)).
+struct bridge_stream {
+  bool is_finished;  // the peer sends no more (poll(2), POLLRDHUP)
+  bool is_gone;      // an error ended it
+  int unsent;        // bytes that the peer has not taken, with what the kernel keeps beside them
+};
+
+#ifndef POLLRDHUP
+#define POLLRDHUP 0x2000  // for GNU sources only
+#endif
+
+static inline void bridge_stream_look(int descriptor, struct bridge_stream *seen) {
+  struct pollfd event = {.fd = descriptor, .events = POLLRDHUP};
+  const bool is_known = poll(&event, 1, 0) > 0;
+  seen->is_finished = is_known && (event.revents & (POLLRDHUP | POLLHUP)) != 0;
+  seen->is_gone = is_known && (event.revents & (POLLERR | POLLNVAL)) != 0;
+  if (ioctl(descriptor, TIOCOUTQ, &seen->unsent) != 0 || seen->unsent < 0) seen->unsent = 0;
 }
 
 // Declared by the system for GNU sources only. Descriptor `old` becomes one of the open socket that

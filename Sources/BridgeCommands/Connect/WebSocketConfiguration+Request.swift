@@ -8,7 +8,7 @@ extension WebSocketConfiguration {
   /// - Throws: `validationError` of `--bearer-fd`.
   init(_ request: MessageRequest, proxy: WebSocketProxy?) async throws(AppError) {
     self.init()
-    self.proxy = proxy
+    if let proxy { way = .proxy(proxy) }
     headers = request.headers.map { .init($0[0], Secret($0[1])) }
     subprotocols = request.subprotocols
     if let file = request.authorityFile { trust = .authority(file: file) }

@@ -22,6 +22,8 @@ public struct WebSocketFailure: Error, Sendable, Equatable {
     case refusedTunnel(status: Int, reason: String, retryAfter: Int?, sentCredentials: Bool)
     /// The answer to CONNECT is not one of an HTTP proxy.
     case notProxy(seen: String, location: String?)
+    /// What leads to the server failed, with an error of its own: an SSH connection.
+    case elsewhere(ConnectionError)
     /// FIN or RST before the upgrade was done.
     case dropped
     /// The peer closed the connection; `code` is nil where no close frame (or an empty one) came.
@@ -56,6 +58,8 @@ public struct WebSocketFailure: Error, Sendable, Equatable {
   public var host: String
   /// The TCP port.
   public var port: Int?
+  /// The unix socket that is dialed in place of the host; nil where none is.
+  public var socketPath: String?
   /// The path of its URL, without the query, which may carry a token.
   public var path: String
   /// The configured timeout of the phase, in whole seconds.

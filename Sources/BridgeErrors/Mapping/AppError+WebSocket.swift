@@ -19,6 +19,7 @@ extension WebSocketFailure {
         ? .refusedUpgrade(status: status) : requiresTLS ? .secureOnly : .notTheProtocol
     case .refusedTunnel(let status, _, _, _): .proxyRefused(status: status)
     case .notWebSocket, .notProxy: .notTheProtocol
+    case .elsewhere(let failure): failure.kind ?? .linkLost
     case .dropped: .dropped
     case .closed(let code, _): Self.kind(ofCloseCode: code)
     case .unexplained: .linkLost
@@ -84,6 +85,7 @@ extension AppError {
     case .notWebSocket(let seen, let location):
       self = .webSocketConnectionFailed(
         reason: WebSocketFailure.notWebSocket(seen: seen, location: location))
+    case .elsewhere(let failure): self = failure.error
     case .dropped, .refusedTunnel, .notProxy:
       self = .webSocketConnectionFailed(
         reason: "The server closed the connection \(failure.phase.during).")
@@ -143,10 +145,28 @@ extension WebSocketFailure {
 
   fileprivate func words(errno: Int32) -> String {
     switch errno {
-    case ECONNREFUSED: "Connection refused: nothing listens on port \(port ?? 443)."
+    case ECONNREFUSED where socketPath == nil:
+      "Connection refused: nothing listens on port \(port ?? 443)."
     case EMFILE, ENFILE, ENOMEM, EADDRNOTAVAIL: SocketCondition.failed(errno: errno).shortage
     case ECONNRESET, EPIPE: "The server closed the connection while connecting."
-    default: SocketCondition.failed(errno: errno).missingWay
+    default: socketWords(errno: errno) ?? SocketCondition.failed(errno: errno).missingWay
+    }
+  }
+
+  /// Why the unix socket cannot be connected to (connect(2)); nil where none is dialed.
+  private func socketWords(errno: Int32) -> String? {
+    socketPath.map { path in
+      let cause =
+        switch errno {
+        case ECONNREFUSED: "nothing listens there"
+        case ENOENT: "there is no such file"
+        case EACCES, EPERM: "this user may not open it"
+        case EAGAIN: "more connections wait there than its server takes"
+        case ENAMETOOLONG: "its path is longer than one may be"
+        case ENOTSOCK: "it is no socket"
+        default: "error \(errno)"
+        }
+      return "The socket \(Payload.shown(path, limit: 256)) cannot be connected to: \(cause)."
     }
   }
 }

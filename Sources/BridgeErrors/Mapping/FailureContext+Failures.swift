@@ -55,7 +55,8 @@ extension SSHFailure {
 extension WebSocketFailure {
   /// The typed error and what is known beside it.
   public var typed: ConnectionError {
-    ConnectionError(
+    if case .elsewhere(let failure) = observation, failure.context != nil { return failure }
+    return ConnectionError(
       AppError(webSocketFailure: self), context: FailureContext(webSocketFailure: self))
   }
 
@@ -63,6 +64,7 @@ extension WebSocketFailure {
     switch observation {
     case .refusedUpgrade(_, let retryAfter, _, _), .refusedTunnel(_, _, let retryAfter, _):
       retryAfter
+    case .elsewhere(let failure): failure.retryAfter
     case .nameUnknown, .nameTimeout, .offline, .dial, .deadline, .tls, .notWebSocket, .notProxy,
       .dropped, .closed, .unexplained, .overLimit, .pingTimeout, .invalidMessage,
       .internalFault, .cancelled:
@@ -75,6 +77,7 @@ extension WebSocketFailure {
     case .refusedUpgrade(_, _, _, let location?), .notWebSocket(_, let location?),
       .notProxy(_, let location?):
       Payload.address(location)
+    case .elsewhere(let failure): failure.context?.detail
     case .nameUnknown, .nameTimeout, .offline, .dial, .deadline, .tls, .refusedUpgrade,
       .notWebSocket, .refusedTunnel, .notProxy, .dropped, .closed, .unexplained, .overLimit,
       .pingTimeout, .invalidMessage, .internalFault, .cancelled:
@@ -118,7 +121,7 @@ extension NativeFailure {
     case .offline, .deadline, .refusedUpgrade, .notWebSocket, .dropped, .overLimit, .pingTimeout,
       .invalidMessage, .internalFault:
       self.init(library: .libwebsockets, code: 0, socket: failure.socket)
-    case .refusedTunnel, .notProxy, .cancelled: return nil
+    case .elsewhere, .refusedTunnel, .notProxy, .cancelled: return nil
     }
   }
 

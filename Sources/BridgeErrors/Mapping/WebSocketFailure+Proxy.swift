@@ -23,8 +23,8 @@ extension WebSocketFailure {
     case .deadline: return proxy == nil ? nil : lateWords(name)
     case .dropped:
       return proxy == nil ? nil : "\(name) closed the connection before it had answered."
-    case .offline, .tls, .refusedUpgrade, .notWebSocket, .closed, .unexplained, .overLimit,
-      .pingTimeout, .invalidMessage, .internalFault, .cancelled:
+    case .elsewhere, .offline, .tls, .refusedUpgrade, .notWebSocket, .closed, .unexplained,
+      .overLimit, .pingTimeout, .invalidMessage, .internalFault, .cancelled:
       return nil
     }
   }

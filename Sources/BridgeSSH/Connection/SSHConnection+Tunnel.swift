@@ -1,5 +1,5 @@
 public import BridgeErrors
-import BridgeReactor
+public import BridgeReactor
 public import BridgeTransport
 import BridgeWaiting
 
@@ -17,6 +17,49 @@ extension SSHConnection {
       let deadline = configuration.timeouts.channel
       return TunnelChannel(carrier: try await value(of: openTunnel(to: target, within: deadline)))
     }
+  }
+
+  /// A socket whose other end is `target`, which the server dials: for what takes no stream but a
+  /// socket. To close it ends the channel, behind what was written.
+  ///
+  /// - Throws: as `tunnel`, with what is known beside it; `sshConnectionFailed` where descriptors
+  ///   have run out.
+  public nonisolated func socket(
+    to target: TunnelTarget
+  ) async throws(ConnectionError) -> Socket {
+    try await withTaskExecutorPreference(reactor) { () async throws(ConnectionError) in
+      try await self.socketHere(to: target)
+    }
+  }
+
+  private func socketHere(to target: TunnelTarget) async throws(ConnectionError) -> Socket {
+    let deadline = configuration.timeouts.channel
+    let carrier: ChannelCarrier
+    switch await openTunnel(to: target, within: deadline) {
+    case .success(let opened): carrier = opened
+    case .failure(let failure): throw failure.typed
+    }
+    let ends: (near: Socket, far: Socket)
+    do throws(ListeningSocket.Failure) {
+      ends = try Socket.pair()
+    } catch {
+      carrier.close()
+      throw (localShortage(error.errno, phase: .openChannel) ?? failure(phase: .openChannel)).typed
+    }
+    let number = carrier.number
+    let splice = Splice(
+      SocketCarrier(ends.near, on: reactor), carrier, endsWithLocal: true, on: reactor
+    ) { [weak self] _ in
+      self?.assumeIsolated { $0.splices[number] = nil }
+    }
+    splices[number] = splice
+    if !splice.start() { splice.end() }
+    return ends.far
+  }
+
+  /// The sockets to `target`, each a channel of this connection.
+  public nonisolated func sockets(to target: TunnelTarget) -> any SocketSource {
+    TunnelSockets(connection: self, target: target)
   }
 
   /// Opens a channel that leads on to `target`.

@@ -44,6 +44,14 @@ public actor SSHConnection: Connection {
   /// grants, or the name of the method (RFC 4252); nil before a login.
   package nonisolated var admission: String? { admitted.withLock(\.self) }
 
+  private nonisolated let lost = Mutex(ConnectionError?.none)
+
+  /// What ended the connection, once for all that it carried; nil while it goes on, and where its
+  /// owner closed it.
+  package nonisolated var loss: ConnectionError? { lost.withLock(\.self) }
+
+  func lose(by failure: SSHFailure) { lost.withLock { $0 = failure.ofTheLink.typed } }
+
   func admit(_ admission: String?) { admitted.withLock { $0 = admission } }
 
   func see(_ key: HostKey?) { hostKey.withLock { $0 = key } }
@@ -73,6 +81,8 @@ public actor SSHConnection: Connection {
   var asksForPorts = false
   /// Ports that the server listens on for us.
   var listeners: [RemoteListener] = []
+  /// Channels that are sockets here, by our number.
+  var splices: [UInt32: Splice] = [:]
   /// Channels that are closed for us and not yet for the server.
   var closing: [NativeChannel] = []
   /// A channel was closed, and none was opened after it: the server may still count it.

@@ -11,11 +11,13 @@ extension WebSocketConnection {
     }
     step(.connect)
     do throws(WebSocketFailure) {
-      if let proxy = configuration.proxy {
-        try await dial(through: proxy, trust)
-      } else {
+      switch configuration.way {
+      case .direct:
         let addresses = try await resolve()
         try await dial(addresses, trust)
+      case .proxy(let proxy): try await goOn(over: openTunnel(by: proxy), trust)
+      case .unixSocket(let path): try await goOn(over: socket(at: path), trust)
+      case .socket(let source): try await goOn(over: socket(from: source), trust)
       }
     } catch {
       end(error)
@@ -67,14 +69,12 @@ extension WebSocketConnection {
     throw self.failure(.dropped, in: .dial)
   }
 
-  private func dial(
-    through proxy: WebSocketProxy, _ trust: TrustStore?
-  ) async throws(WebSocketFailure) {
-    let tunnel = try await openTunnel(by: proxy)
-    let result = await attempt(.tunnel(tunnel), trust, since: ContinuousClock.now)
+  /// Goes on over a socket that leads to the server, and is taken over.
+  private func goOn(over socket: Socket, _ trust: TrustStore?) async throws(WebSocketFailure) {
+    let result = await attempt(.socket(socket), trust, since: ContinuousClock.now)
     guard case .failure(let failure) = result else { return }
     guard case .dial = failure.observation, ending == nil else { throw failure }
-    // No address is left to try: the tunnel is gone, or there was no descriptor for it.
+    // No address is left to try: the socket is gone, or there was no descriptor for it.
     throw Socket.shortage().map { self.failure(.dial(errno: $0), in: .dial) }
       ?? self.failure(.dropped, in: .upgrade)
   }
@@ -102,8 +102,8 @@ extension WebSocketConnection {
   /// What leads to the server.
   private enum Way {
     case address(NetworkAddress)
-    /// A socket that is connected to it through a proxy.
-    case tunnel(Socket)
+    /// A socket that is connected to it.
+    case socket(Socket)
   }
 
   /// One dial of the library's, to its end: upgraded, or failed. A failure to reach the address at
@@ -143,7 +143,7 @@ extension WebSocketConnection {
       switch way {
       case .address(let address):
         webSocket.start(address.description, in: context, trust: trust)
-      case .tunnel(let socket): webSocket.start(over: socket, in: context, trust: trust)
+      case .socket(let socket): webSocket.start(over: socket, in: context, trust: trust)
       }
     guard !isStarted else { return }
     // Its own end may still come, when another native WebSocket has taken its place.

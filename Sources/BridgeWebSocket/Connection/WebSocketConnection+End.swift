@@ -99,7 +99,7 @@ extension WebSocketConnection {
     if life.state == .closing { return release() }
     if isClosing { return finishClosing() }
     if let observation = webSocket.facts.observation {
-      return end(failure(observation, in: phase))
+      return end(failure(cause(of: observation), in: phase))
     }
     // Not even reached: the one who dials finds out why.
     webSocket.deadline = nil
@@ -109,6 +109,20 @@ extension WebSocketConnection {
       caller.fail(failure(.dial(errno: 0), in: .dial))
     }
     dialer = nil
+  }
+
+  /// What ended the way to the server, where that is why the server was not heard any more.
+  private func cause(
+    of observation: WebSocketFailure.Observation
+  ) -> WebSocketFailure.Observation {
+    switch observation {
+    case .dropped, .closed(code: nil, _):
+      configuration.way.loss.map { .elsewhere($0) } ?? observation
+    case .nameUnknown, .nameTimeout, .offline, .dial, .deadline, .tls, .refusedUpgrade,
+      .notWebSocket, .refusedTunnel, .notProxy, .elsewhere, .closed, .pingTimeout, .unexplained,
+      .overLimit, .invalidMessage, .internalFault, .cancelled:
+      observation
+    }
   }
 
   private func release() {
@@ -162,7 +176,8 @@ extension WebSocketConnection {
       observation: observation.hiding(configuration.secrets), phase: phase, host: endpoint.host,
       port: endpoint.port, path: url.path, timeout: limit.wholeSeconds,
       socket: webSocket?.facts.condition ?? .open, isSecure: url.isSecure,
-      proxy: isAtProxy ? configuration.proxy?.description : nil)
+      proxy: isAtProxy ? configuration.way.proxy?.description : nil)
+    failure.socketPath = configuration.way.socketPath
     if observation == .deadline { failure.limit = limit }
     return failure
   }

@@ -37,6 +37,8 @@ public actor WebSocketConnection: Connection {
   var answerDial: (@Sendable () -> Void)?
   /// Whether what fails is the proxy, or the way to it.
   var isAtProxy = false
+  /// The socket of another source that is being made.
+  var making: Task<Void, Never>?
   /// The request for a tunnel that is under way.
   var handshake: ProxyHandshake?
   var probes = ProbeTable()
@@ -56,7 +58,7 @@ public actor WebSocketConnection: Connection {
     to url: WebSocketEndpoint, configuration: WebSocketConfiguration = WebSocketConfiguration(),
     on reactor: Reactor = ReactorGroup.shared.next()
   ) {
-    let first = configuration.proxy?.endpoint ?? url.endpoint
+    let first = configuration.way.proxy?.endpoint ?? url.endpoint
     self.init(to: url, configuration: configuration, by: Route(first, on: reactor), on: reactor)
   }
 
@@ -131,7 +133,7 @@ public actor WebSocketConnection: Connection {
     let trust: TrustStore?
     do throws(AppError) {
       try RequestHeaders.check(configuration)
-      if let proxy = configuration.proxy { try ProxyRequest.check(proxy) }
+      if let proxy = configuration.way.proxy { try ProxyRequest.check(proxy) }
       try WebSocketEndpoint.check(serverName: configuration.serverName)
       trust =
         url.isSecure

@@ -104,6 +104,7 @@ extension NativeWebSocket {
       let padding = LibWebSockets.padding
       guard let start = buffer.baseAddress else { return false }
       let length = buffer.count - padding
+      if !isCounted { written += UInt64(length) }
       return unsafe lws_write(connection, start.advanced(by: padding), length, kind) >= 0
     }
   }

@@ -37,7 +37,11 @@ enum NativeWebSocketStep {
   var deadline: LoopTimer?
   private var killer: LoopTimer?
   private(set) var facts: WebSocketFacts
-  /// When the last byte came, as the kernel says; kept when the socket is gone.
+  /// Whether the kernel counts what the socket carries (TCP).
+  var isCounted = true
+  /// What the library was given to send, where the kernel does not count it.
+  var written: UInt64 = 0
+  /// When the last byte came, as the kernel says or the library; kept when the socket is gone.
   private var heard: ContinuousClock.Instant?
   /// What the peer's kernel has acknowledged; kept likewise.
   private var acknowledged: UInt64 = 0
@@ -238,10 +242,15 @@ enum NativeWebSocketStep {
   private func readKernelState() {
     guard let connection = unsafe connection else { return }
     let descriptor = unsafe lws_get_socket_fd(connection)
+    guard descriptor >= 0 else { return }
+    if isCounted { readCounts(of: descriptor) } else { readEnd(of: descriptor) }
+  }
+
+  private func readCounts(of descriptor: Int32) {
     var seen = bridge_tcp()
     // Before the kernel is asked: this thread may stand still in between.
     let now = ContinuousClock.now
-    guard descriptor >= 0, unsafe bridge_tcp_look(descriptor, &seen) else { return }
+    guard unsafe bridge_tcp_look(descriptor, &seen) else { return }
     facts.socket =
       switch seen.state {
       case Int32(TCP_CLOSE_WAIT), Int32(TCP_LAST_ACK): .finished
@@ -253,6 +262,19 @@ enum NativeWebSocketStep {
     facts.bytesHeard = bytes - min(bytes, bytesBefore)
     acknowledged = seen.acknowledged
     if seen.bytes > 0 { heard = now - .milliseconds(Int(seen.silence)) }
+  }
+
+  private func readEnd(of descriptor: Int32) {
+    var seen = bridge_stream()
+    unsafe bridge_stream_look(descriptor, &seen)
+    facts.socket = seen.is_gone ? .gone : seen.is_finished ? .finished : .open
+    let unsent = min(written, UInt64(seen.unsent))
+    acknowledged = max(acknowledged, written - unsent)
+  }
+
+  /// Something of the server came by the library.
+  private func hear() {
+    if !isCounted { heard = .now }
   }
 }
 
@@ -277,9 +299,13 @@ extension NativeWebSocket {
     report?(.established(subprotocol: facts.answer?.subprotocol))
   }
 
-  func answerBegan() { facts.hasStatusLine = true }
+  func answerBegan() {
+    hear()
+    facts.hasStatusLine = true
+  }
 
   func answered(_ answer: WebSocketFacts.Answer) {
+    hear()
     facts.stage = .answered
     facts.answer = answer
   }
@@ -306,7 +332,10 @@ extension NativeWebSocket {
       code: CloseCode.protocolError, .broken("A frame is masked, as only a client's may be."))
   }
 
-  func pong(_ payload: [UInt8]) { report?(.pong(payload)) }
+  func pong(_ payload: [UInt8]) {
+    hear()
+    report?(.pong(payload))
+  }
 
   func peerClosed(_ payload: [UInt8]) -> Bool {
     guard let frame = CloseFrame(payload: payload) else {
@@ -324,6 +353,7 @@ extension NativeWebSocket {
 
   /// Takes a piece of a message in; false when the connection must end.
   func received(_ content: UnsafeRawBufferPointer, _ piece: MessageAssembler.Piece) -> Bool {
+    hear()
     guard facts.fault == nil else { return true }
     do throws(MessageAssembler.Fault) {
       guard let message = unsafe try assembler.take(content, piece) else { return true }

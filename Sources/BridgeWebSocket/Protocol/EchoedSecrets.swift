@@ -9,7 +9,7 @@ extension WebSocketConfiguration {
   /// What only the server or the proxy may see.
   var secrets: [Secret] {
     headers.filter { !Self.open.contains($0.name.lowercased()) }.map(\.value)
-      + [bearer, proxy?.credentials].compactMap { $0 }
+      + [bearer, way.proxy?.credentials].compactMap { $0 }
   }
 }
 
@@ -35,8 +35,8 @@ extension WebSocketFailure.Observation {
     case .closed(let code, let reason): return .closed(code: code, reason: hide(reason))
     case .invalidMessage(let detail): return .invalidMessage(detail: hide(detail))
     case .internalFault(let detail): return .internalFault(detail: hide(detail))
-    case .nameUnknown, .nameTimeout, .offline, .dial, .deadline, .tls, .dropped, .pingTimeout,
-      .unexplained, .overLimit, .cancelled:
+    case .elsewhere, .nameUnknown, .nameTimeout, .offline, .dial, .deadline, .tls, .dropped,
+      .pingTimeout, .unexplained, .overLimit, .cancelled:
       return self
     }
   }

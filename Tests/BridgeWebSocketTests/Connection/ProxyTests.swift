@@ -12,12 +12,13 @@ struct ProxyTests {
   private static let head = "HTTP/1.1 200 OK\r\n\r\n"
 
   private func configuration(
-    _ port: Int, credentials: String? = nil
+    _ port: Int, at host: String = "127.0.0.1", credentials: String? = nil
   ) -> WebSocketConfiguration {
     var configuration = WebSocketConfiguration()
-    configuration.proxy = WebSocketProxy(
-      at: Endpoint(host: "127.0.0.1", port: port), credentials: credentials.map { Secret($0) },
-      source: "HTTPS_PROXY")
+    configuration.way = .proxy(
+      WebSocketProxy(
+        at: Endpoint(host: host, port: port), credentials: credentials.map { Secret($0) },
+        source: "HTTPS_PROXY"))
     return configuration
   }
 
@@ -188,8 +189,7 @@ struct ProxyTests {
     ) { try await refused.connect() }
     #expect(await refused.lastFailure?.kind == .refused)
 
-    var configuration = configuration(port)
-    configuration.proxy?.endpoint.host = "proxy.invalid"
+    let configuration = configuration(port, at: "proxy.invalid")
     let reactor = Reactor(name: "ws-proxy")
     let url = try WebSocketEndpoint("wss://server.invalid/")
     let resolver = Resolver(

@@ -83,6 +83,18 @@ extension Socket {
     return socket
   }
 
+  /// Two sockets that are connected to each other (socketpair(2)): for what takes sockets only.
+  ///
+  /// - Throws: `errno` of what has run out.
+  package static func pair() throws(ListeningSocket.Failure) -> (Socket, Socket) {
+    let kind = SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue
+    var ends: [Int32] = [-1, -1]
+    guard unsafe socketpair(AF_UNIX, Int32(kind), 0, &ends) == 0 else { throw .init(errno: errno) }
+    let pair = (Socket(descriptor: ends[0]), Socket(descriptor: ends[1]))
+    guard DescriptorReserve.runtime.isKept(taking: ends[1]) else { throw .init(errno: EMFILE) }
+    return pair
+  }
+
   /// The outcome of the connection once the descriptor is writable: 0, or an `errno`.
   package func connectOutcome() -> Int32 {
     var error: Int32 = 0

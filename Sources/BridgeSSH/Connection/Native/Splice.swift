@@ -49,14 +49,18 @@ import BridgeReactor
   private var up = Direction()
   private var down = Direction()
   private var whenOver: ((Summary) -> Void)?
+  /// Whether a local side that has ended waits for nothing more: it is the only user of `remote`,
+  /// and a target that never ends its side would keep the channel for good.
+  private let endsWithLocal: Bool
   /// Called when nothing more goes to `remote`.
   var whenDelivering: (() -> Void)?
 
   /// `up` goes to `remote` before what comes from `local`, `down` the other way.
   init(
     _ local: any Carrier, _ remote: ChannelCarrier, up: [UInt8] = [], down: [UInt8] = [],
-    on reactor: Reactor, whenOver: @escaping (Summary) -> Void
+    endsWithLocal: Bool = false, on reactor: Reactor, whenOver: @escaping (Summary) -> Void
   ) {
+    self.endsWithLocal = endsWithLocal
     self.local = local
     self.remote = remote
     self.reactor = reactor
@@ -105,6 +109,9 @@ import BridgeReactor
     guard Self.carry(&up, from: local, to: remote, scratch),
       Self.carry(&down, from: remote, to: local, scratch)
     else { return finish(isWhole: false) }
+    if endsWithLocal, up.isFinished, remote.hasSentAll {
+      return end(isWhole: false, isInOrder: true)
+    }
     // A local side that takes nothing hides the end of the channel behind what came before it.
     if remote.isOver, remote.isLost { return finish(isWhole: false) }
     if down.isFinished, remote.isOver {
