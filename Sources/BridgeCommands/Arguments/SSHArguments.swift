@@ -293,13 +293,18 @@ package struct SSHArguments: Sendable, Equatable {
     return value == " " || value == "#" ? "\"\(value)\"" : value
   }
 
-  /// The name goes into a setting, and to a shell where ProxyCommand names it.
+  /// The name goes into a setting, and to a shell where ProxyCommand names it: as with OpenSSH
+  /// (ssh.c, valid_ruser) what a shell acts on is refused, and `DOMAIN\name` is a name.
   private static func user(_ value: String) throws(Refusal) -> String {
-    let isSafe = value.utf8.allSatisfy { $0 > 32 && $0 != 127 && !"\"\\".utf8.contains($0) }
-    guard !value.isEmpty, !value.hasPrefix("-"), isSafe else {
+    let bytes = Array(value.utf8)
+    let isSafe = bytes.allSatisfy { $0 >= 32 && $0 != 127 && !"'\"`;&<>|(){}".utf8.contains($0) }
+    let mayBeOption = zip(bytes, bytes.dropFirst()).contains { $0 == 32 && $1 == UInt8(ascii: "-") }
+    guard isSafe, !mayBeOption, !value.isEmpty, !value.hasPrefix("-"), !value.hasSuffix("\\") else {
       throw .because("remote username contains invalid characters")
     }
-    return value.contains { "'#".contains($0) } ? "\"\(value)\"" : value
+    guard value.contains(where: { " #\\".contains($0) }) else { return value }
+    let parts = value.split(separator: "\\", omittingEmptySubsequences: false)
+    return "\"" + parts.joined(separator: "\\\\") + "\""
   }
 
   private static func word(_ value: String, of letter: Character) throws(Refusal) -> String {

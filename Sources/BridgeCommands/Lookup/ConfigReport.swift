@@ -56,6 +56,12 @@ package struct ConfigReport: Sendable, Equatable {
     addAlgorithms(settings)
     addTimes(settings, config)
     addForwards(settings, config)
+    for entry in config.unused where !entry.words.isEmpty {
+      lines.append(
+        Line(
+          keyword: entry.keyword.lowercased(), value: entry.words.joined(separator: " "),
+          source: "\(entry.location)"))
+    }
     for hop in settings.jumps { add("through", "\(hop.user)@\(hop.endpoint)") }
   }
 

@@ -4,6 +4,9 @@ public import BridgeErrors
 public struct AlgorithmOffer: Sendable, Equatable {
   private var lists: [[String]]
   private let library: LibraryVersion
+  /// Whether a request says which type of host key comes first: those that known_hosts has do not
+  /// then, as with OpenSSH.
+  private(set) var ordersHostKeys = false
 
   /// The offer for the linked library.
   public static var standard: AlgorithmOffer { AlgorithmOffer(library: LibSSH2.parsedVersion) }
@@ -72,6 +75,7 @@ public struct AlgorithmOffer: Sendable, Equatable {
       let names = request.names(from: self[kind], all: available(kind))
       guard !names.isEmpty else { return nil }
       offer.lists[kind.rawValue] = names
+      if kind == .hostKey { offer.ordersHostKeys = request.setsOrder }
     }
     return offer
   }

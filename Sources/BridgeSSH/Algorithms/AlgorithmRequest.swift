@@ -8,6 +8,9 @@ package struct AlgorithmRequest: Sendable, Equatable {
     case prepend
   }
 
+  /// Whether it says what comes first: then no order of ours counts.
+  var setsOrder: Bool { change == .replace || change == .prepend }
+
   private let change: Change
   private let patterns: [String]
 

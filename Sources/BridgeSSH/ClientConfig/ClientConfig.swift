@@ -207,6 +207,10 @@ package struct ClientConfig: Sendable, Equatable {
   /// of them sets is a default, or was typed.
   package var entries: [ConfigEntry] = []
 
+  /// The first line or option of each keyword that has no effect here, in their order; the path of
+  /// ControlPath is expanded where it can be.
+  package var unused: [ConfigEntry] = []
+
   /// What holds for `query` where nothing is set.
   init(_ query: Query) {
     hostName = query.host

@@ -13,7 +13,9 @@ enum ConfigPath {
       guard let home = user.isEmpty ? query.home : files.home(user) else {
         throw refuse("there is no user \(PeerText.escaped(user, limit: 64))")
       }
-      path = home + text.dropFirst(1 + user.count)
+      let rest = text.dropFirst(1 + user.count)
+      // As with OpenSSH, a home directory alone ends with a slash.
+      path = home + (rest.isEmpty ? "/" : rest)
     }
     guard !path.utf8.contains(0) else { throw refuse("a file name cannot hold a zero byte") }
     var result = ""

@@ -10,9 +10,13 @@ struct ConfigReader {
     var isSystem = false
     /// The files around it.
     var above: [String] = []
+    /// It is included for another host: its lines are only checked.
+    var isForOthers = false
 
-    func included(_ file: String) -> Scope {
-      Scope(path: file, directory: directory, isSystem: isSystem, above: above + [path])
+    func included(_ file: String, forOthers: Bool) -> Scope {
+      Scope(
+        path: file, directory: directory, isSystem: isSystem, above: above + [path],
+        isForOthers: isForOthers || forOthers)
     }
   }
 
@@ -32,8 +36,6 @@ struct ConfigReader {
   /// What the patterns of Host lines are compared with.
   private var host: String
   private var isFinalPass = false
-  /// The names of unused keywords that were seen: as with the others, the first line decides.
-  private var unused: Set<String> = []
   /// IgnoreUnknown, where it was seen.
   private var ignorable: [HostPattern]?
   /// A sentence for each line that has no effect and needs none.
@@ -113,7 +115,7 @@ struct ConfigReader {
   private mutating func read(_ scope: Scope, isChecked: Bool) throws(AppError) -> Bool {
     guard let text = try files.read(scope.path, isChecked) else { return false }
     filesRead += 1
-    var block = Block.applies
+    var block = scope.isForOthers ? Block.doesNotApply : .applies
     for (index, text) in TextLines.split(text).enumerated() {
       guard let line = ConfigLine(text) else { continue }
       try read(line, in: &block, scope, ConfigLocation.file(scope.path, line: index + 1))
@@ -126,6 +128,8 @@ struct ConfigReader {
   ) throws(AppError) {
     let directive = ConfigDirective(line.name)
     switch (directive, block) {
+    case (.host, _) where scope.isForOthers, (.match, _) where scope.isForOthers:
+      break
     case (.host, _):
       let patterns = try words(of: line, location).map { HostPattern($0) }
       block = patterns.match(host) ? .applies : .doesNotApply
@@ -134,12 +138,14 @@ struct ConfigReader {
     case (nil, _):
       // As with OpenSSH, also where the lines hold for another host.
       try refuseUnknown(line.name, location)
+    case (.include, .doesNotApply):
+      try include(try words(of: line, location), scope, location, forOthers: true)
     case (_, .doesNotApply):
       break
     case (_, .skipped(let matchLocation)):
       try warnSkipped(directive, line, location, matchLocation)
     case (.include, .applies):
-      try include(try words(of: line, location), scope, location)
+      try include(try words(of: line, location), scope, location, forOthers: false)
     case (.setting(let keyword), .applies):
       try apply(keyword, line, location)
     case (.ignoreUnknown, .applies):
@@ -210,7 +216,7 @@ struct ConfigReader {
   }
 
   private mutating func include(
-    _ patterns: [String], _ scope: Scope, _ location: ConfigLocation
+    _ patterns: [String], _ scope: Scope, _ location: ConfigLocation, forOthers: Bool
   ) throws(AppError) {
     for pattern in patterns {
       guard !scope.isSystem || !pattern.hasPrefix("~") else {
@@ -230,7 +236,7 @@ struct ConfigReader {
         guard filesRead < Self.fileLimit else {
           throw bad("Include", "more than \(Self.fileLimit) files", location)
         }
-        _ = try read(scope.included(file), isChecked: true)
+        _ = try read(scope.included(file, forOthers: forOthers), isChecked: true)
       }
     }
   }
@@ -294,8 +300,10 @@ struct ConfigReader {
   private mutating func leaveOut(
     _ keyword: UnusedKeyword, _ line: ConfigLine, _ location: ConfigLocation, isSystem: Bool = false
   ) throws(AppError) {
-    guard unused.insert(keyword.name).inserted else { return }
-    let values = (line.words ?? []).map { $0.lowercased() }
+    let entry = ConfigEntry(
+      keyword: keyword.name, name: line.name, words: line.words ?? [], location: location)
+    guard settings.leaveOut(entry) else { return }
+    let values = entry.words.map { $0.lowercased() }
     let isNeutral = !values.isEmpty && values.allSatisfy(keyword.isNeutral)
     let isWaived = isSystem || isIgnorable(line.name) || isNeutral
     switch keyword.meaning {

@@ -8,6 +8,8 @@ struct ConfigSettings {
   }
 
   private var lines: [String: [Line]] = [:]
+  /// The first line of each keyword that has no effect.
+  private var unused: [ConfigEntry] = []
   /// No line sets the host's name any more: the second reading asks which lines hold for it.
   var isHostNameFinal = false
 
@@ -40,6 +42,13 @@ struct ConfigSettings {
     return keyword.warning(entry)
   }
 
+  /// Keeps a line that has no effect, unless an earlier one has decided; whether it was kept.
+  mutating func leaveOut(_ entry: ConfigEntry) -> Bool {
+    guard !unused.contains(where: { $0.keyword == entry.keyword }) else { return false }
+    unused.append(entry)
+    return true
+  }
+
   /// The host, port, user and alias as far as they are known, everything else as where nothing is
   /// set.
   func addressed(
@@ -62,6 +71,12 @@ struct ConfigSettings {
     let names = ConfigNames(for: config, jump: jump, query: query, files: files)
     try apply(ConfigKeyword.others, names, to: &config)
     config.entries = Self.slots(of: ConfigKeyword.table).flatMap { lines[$0] ?? [] }.map(\.entry)
+    config.unused = unused.map { entry in
+      guard entry.keyword == "ControlPath", !entry.words.isEmpty, !entry.isNone,
+        let path = try? names.path(entry)
+      else { return entry }
+      return entry.saying([path])
+    }
     config.warnings = warnings
     config.notes = notes
     return config

@@ -47,14 +47,15 @@ extension SSHConnection {
   /// Reads the known_hosts files on a helper thread: thousands of lines take longer than a turn of
   /// the loop may.
   private func loadKnownHosts(
-    for purpose: KnownHostsCommand.Purpose, phase: ConnectionPhase
+    for purpose: KnownHostsCommand.Purpose?, phase: ConnectionPhase
   ) async -> Outcome<Result<KnownHosts, LocalFile.Unreadable>?> {
     let (keys, host) = (configuration.hostKeys, knownName)
     return await elsewhere(phase: phase) {
       await BlockingThreads.files.run { () -> Result<KnownHosts, LocalFile.Unreadable> in
         Result { () throws(LocalFile.Unreadable) in
           try KnownHostsFile.entries(
-            of: keys.files, command: keys.command, for: purpose, revoked: keys.revoked, about: host)
+            of: keys.files, command: purpose == nil ? nil : keys.command, for: purpose ?? .order,
+            revoked: keys.revoked, about: host)
         }
       }
     }
@@ -62,7 +63,8 @@ extension SSHConnection {
 
   /// What is known of the host before it is dialed.
   private func knownHosts() async throws(AppError) -> KnownHosts {
-    switch await loadKnownHosts(for: .order, phase: .resolve) {
+    let ordersKeys = configuration.algorithms.ordersHostKeys
+    switch await loadKnownHosts(for: ordersKeys ? nil : .order, phase: .resolve) {
     case .success(.success(let known)?): return known
     case .success(.failure(let unreadable)?):
       if let shortage = localShortage(unreadable.errno, phase: .resolve) {
@@ -79,7 +81,9 @@ extension SSHConnection {
   private func completed(
     _ known: KnownHosts, for blob: [UInt8]
   ) async throws(AppError) -> KnownHosts {
-    guard let command = configuration.hostKeys.command, !command.isSameForAll else { return known }
+    guard let command = configuration.hostKeys.command,
+      configuration.algorithms.ordersHostKeys || !command.isSameForAll
+    else { return known }
     switch await loadKnownHosts(for: .key(blob), phase: .hostKey) {
     case .success(.success(let known)?): return known
     case .success(.failure(let unreadable)?):
@@ -203,8 +207,10 @@ extension SSHConnection {
   }
 
   private func offerAlgorithms(_ known: KnownHosts) throws(SSHFailure) {
-    let types = known.preferredTypes(offered: configuration.algorithms[.hostKey])
-    offer = configuration.algorithms.preferring(hostKeys: types)
+    offer = configuration.algorithms
+    if !offer.ordersHostKeys {
+      offer = offer.preferring(hostKeys: known.preferredTypes(offered: offer[.hostKey]))
+    }
     guard !offer.isLopsided else {
       let detail = "An AEAD cipher (AES-GCM, ChaCha20-Poly1305) needs the same ciphers both ways."
       throw failure(observation: .algorithmMismatch(detail: detail), phase: .keyExchange)

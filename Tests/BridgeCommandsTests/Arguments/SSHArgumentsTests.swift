@@ -62,6 +62,25 @@ import Testing
     #expect(try parse("a#b@h").options == ["User=\"a#b\""])
   }
 
+  /// As with OpenSSH; `${x}` and the like would reach a shell by ProxyCommand.
+  @Test(arguments: [
+    (#"corp\ada"#, true), ("machine$", true), ("a*~!?b", true), ("jane doe", true), ("é", true),
+    ("a#b", true), (#"ada\"#, false), ("${HOME}", false), ("a;b", false), ("o'hara", false),
+    ("jane -doe", false), ("a\u{7}b", false), ("-x", false), (#"a"b"#, false),
+  ])
+  func aUserHasNoNameThatAShellActsOn(name: String, isOne: Bool) throws {
+    for words in [["-l", name, "h"], ["\(name)@h"]] where isOne || !name.hasPrefix("-") {
+      guard isOne else {
+        #expect(throws: SSHArguments.Refusal.self, "\(words)") { try SSHArguments(words) }
+        continue
+      }
+      let config = try ClientConfig.resolve(
+        .init(host: "h", home: "/", localUser: "me"), options: try SSHArguments(words).options,
+        files: .init(read: { (_, _) throws(AppError) -> String? in nil }, names: { _ in [] }))
+      #expect(config.user == name)
+    }
+  }
+
   @Test(
     arguments: [
       ("", nil, true), ("-p", "option requires an argument -- p", true),

@@ -199,6 +199,23 @@ struct ClientConfigTests {
     #expect(config.port == 2200)
   }
 
+  /// As with OpenSSH, which finds the mistakes in them as well.
+  @Test func whatIsIncludedForAnotherHostIsOnlyChecked() throws {
+    let more = [
+      "/more": "Port 1\nHost web\nPort 2\nMatch all\nUser eve\nInclude /most",
+      "/most": "Match all\nPort 3\nJunk x",
+    ]
+    let config = try resolve(
+      "IgnoreUnknown Junk\nHost other\nInclude /more\nHost web\nPort 2200", more: more)
+    #expect(config.port == 2200 && config.user != "eve")
+    #expect(
+      throws: AppError.validationError(
+        field: "Junk",
+        message: "Bad configuration option: it is not a keyword of ssh_config (/most:3)")
+    ) { try resolve("Host other\nInclude /more", more: more) }
+    expectBad("Host other\nInclude /c", says: "/c includes itself (/c:2)")
+  }
+
   @Test func includesThatNeverEndAreErrors() {
     expectBad("Include /c", says: "/c includes itself (/c:1)")
     expectBad("Include /a", more: ["/a": "\nInclude /b", "/b": "Include /a"], says: "(/b:1)")
@@ -341,6 +358,21 @@ struct ClientConfigTests {
         "/c:8: Match exec is not supported; the block was skipped",
       ])
     #expect(config.notes.contains("/c:1: Compression has no effect here"))
+  }
+
+  /// For `-G`, from which programs take the name of a socket.
+  @Test func whatHasNoEffectIsKeptAsItWasWritten() throws {
+    let config = try resolve(
+      "ControlPath ~/%h-%p\nControlPath /late\nIPQoS af21 cs1\nVisualHostKey",
+      options: ["TunnelDevice=3:4"])
+    #expect(
+      config.unused.map(\.words) == [
+        ["3:4"], ["/home/ann/web-22"], ["af21", "cs1"], [],
+      ])
+    for path in ["${UNSET}/x", "none"] {
+      #expect(try resolve("ControlPath \(path)").unused.map(\.words) == [[path]])
+    }
+    #expect(try resolve("IdentityAgent ~").agentSocket == "/home/ann/")
   }
 
   /// A variable that is not set forwards none, as with ssh.

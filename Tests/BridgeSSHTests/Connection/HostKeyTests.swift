@@ -18,12 +18,14 @@ import Testing
 
     func connection(
       _ unknown: SSHConfiguration.UnknownHostKey = .refuse, revoked: String? = nil,
-      command: KnownHostsCommand? = nil, asksAboutChangedKeys: Bool = false,
+      algorithms: AlgorithmOffer = .standard, command: KnownHostsCommand? = nil,
+      asksAboutChangedKeys: Bool = false,
       trust: @escaping @concurrent @Sendable (HostKeyQuestion) async -> Bool = { _ in false }
     ) -> SSHConnection {
       var configuration = trusting(server)
       configuration.hostKeys = .init(files: files, unknown: unknown, revoked: revoked)
       configuration.hostKeys.command = command
+      configuration.algorithms = algorithms
       configuration.interaction.trust = trust
       configuration.interaction.asksAboutChangedKeys = asksAboutChangedKeys
       return SSHConnection(
@@ -200,6 +202,30 @@ import Testing
         try scene.directory.text("asked")
           == (words.count == 1 ? "\(host) \n" : "\(host) ORDER\n\(host) HOSTNAME\n"))
       #expect(throws: (any Error).self) { try scene.directory.text("known_hosts") }
+    }
+  }
+
+  /// As with ssh: where HostKeyAlgorithms says the order, what is known of the host changes nothing
+  /// of it, and a program is asked about the key alone.
+  @Test(arguments: ["ecdsa-sha2-nistp256,ssh-ed25519", "^ecdsa-sha2-nistp256"])
+  func anOrderOfKeysThatWasWrittenIsKept(list: String) async throws {
+    var keys = SSHServerConfiguration()
+    keys.hostKeys = [.ed25519, .ecdsa]
+    try await withScene(keys) { scene in
+      let known = await scene.server.knownHosts
+      let types = Set(known.split(separator: "\n").map { $0.split(separator: " ")[1] })
+      #expect(types.count == 2)
+      try scene.directory.write(known, to: "told")
+      let request = try #require(AlgorithmRequest(list))
+      let asked = scene.directory.file("asked")
+      let connection = scene.connection(
+        algorithms: try #require(AlgorithmOffer.standard.applying(request, to: [.hostKey])),
+        command: try command(
+          #"echo "$1 $2" >>\#(asked); grep "$1 " "$(dirname "$0")/told""#, in: scene.directory,
+          ["%t", "%I"]))
+      try await connection.connect()
+      await connection.close()
+      #expect(try scene.directory.text("asked") == "ecdsa-sha2-nistp256 HOSTNAME\n")
     }
   }
 
