@@ -24,10 +24,10 @@ package enum KeyFile {
     return nil
   }
 
-  /// The certificate of the key in the file at `path`, where ssh-keygen writes it: in
-  /// `path-cert.pub`; nil where there is none. Blocks.
+  /// The certificate of the key in the file at `path`, as OpenSSH finds it: where ssh-keygen writes
+  /// it, in `path-cert.pub`, or in `path.pub`; nil where there is none. Blocks.
   static func certificate(of path: String) -> UserCertificate? {
-    certificate(in: "\(path)-cert.pub")
+    certificate(in: "\(path)-cert.pub") ?? certificate(in: "\(path).pub")
   }
 
   /// The certificate of a user in the file at `path`; nil where there is none. Blocks.

@@ -2,8 +2,9 @@ public import BridgeErrors
 
 /// A credential of the user. Each is offered at most once per connection.
 public enum SSHCredential: Sendable {
-  /// A private key file (Ed25519, ECDSA or RSA), and the certificate beside it (`-cert.pub`). The
-  /// passphrase of an encrypted one is requested after the keys of an agent, which need none.
+  /// A private key file (Ed25519, ECDSA or RSA), and the certificate beside it (`-cert.pub`, or
+  /// `.pub`). The passphrase of an encrypted one is requested after the keys of an agent, which
+  /// need none.
   case keyFile(String)
   /// A certificate of the user: that of a key of one of the agents or key files, which signs. It
   /// comes before those keys, and the certificates beside key files are not looked for.

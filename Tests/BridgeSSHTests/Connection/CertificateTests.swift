@@ -138,6 +138,16 @@ import Testing
     }
   }
 
+  /// As OpenSSH finds it, in the place of the public key.
+  @Test func oneThatIsThePublicKeyOfAFileIsOffered() async throws {
+    try await withAuthority { server, folder in
+      let key = try certifiedKey(.ed25519, for: server.user, in: folder)
+      try FileManager.default.removeItem(atPath: "\(key).pub")
+      try FileManager.default.moveItem(atPath: "\(key)-cert.pub", toPath: "\(key).pub")
+      try await expectCommand(connection(to: server, [.keyFile(key)]))
+    }
+  }
+
   /// As CertificateFile names it: with the key of a file, or that of an agent.
   @Test(arguments: [false, true]) func aNamedOneIsTheFirstToBeOffered(_ byAgent: Bool) async throws
   {
