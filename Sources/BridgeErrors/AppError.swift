@@ -152,6 +152,8 @@ public enum AppError: Error, Sendable, Hashable {
   case durableSessionConflict(host: String, id: String)
   /// Another client became the writer of a durable session; `by` names it, empty where unknown.
   case durableSessionReplaced(host: String, by: String)
+  /// As many clients are attached to a durable session as it takes, and all of them live.
+  case durableSessionFull(host: String)
   /// Requested output of a durable session is no longer kept: from `from` to below `to`.
   case durableSessionGap(from: UInt64, to: UInt64)
   /// A durable session has no recorded end: its keeper died, or the machine was restarted. `reason`

@@ -26,7 +26,8 @@ package struct RefusalRetry: Sendable {
   /// - Throws: `error` where that would change nothing, or was done for long enough; `cancelled`.
   package mutating func wait(after error: AppError) async throws(AppError) {
     switch error {
-    case .sshConnectionFailed, .sshServerBusy, .durableSessionHostUnusable: break
+    case .sshConnectionFailed, .sshServerBusy, .durableSessionFull, .durableSessionHostUnusable:
+      break
     case _: throw error
     }
     guard let pause = pauses.popFirst() else { throw error }

@@ -27,7 +27,7 @@ public enum Limits {
   public static let acknowledgeBytes: UInt64 = 64 << 10
   /// Age of the oldest unacknowledged byte at which an acknowledgement is sent.
   public static let acknowledgeAge: Milliseconds = 200
-  /// Attachments of one session.
+  /// Attachments of one session, and connections that wait to be one.
   public static let attachments = 16
   /// Ended leases for which a session records the accepted input.
   public static let endedLeases = 64

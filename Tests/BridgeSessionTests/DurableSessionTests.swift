@@ -26,7 +26,7 @@ struct DurableSessionFailureTests {
     (.notStarted, .durableSessionNotFound(host: "build", id: "\(ScriptedHost.id)")),
     (.conflict, .durableSessionConflict(host: "build", id: "\(ScriptedHost.id)")),
     (.replaced, .durableSessionReplaced(host: "build", by: "")),
-    (.limit, .sshServerBusy(host: "build", retryAfter: nil)),
+    (.limit, .durableSessionFull(host: "build")),
     (.violation, .sshProtocolError(host: "build", detail: "why")),
     (.storage, .fileWriteError(path: "build: the session's directory", reason: "why")),
     (.outcomeUnknown, .durableSessionOutcomeUnknown(host: "build", reason: "why")),

@@ -143,7 +143,7 @@ struct RunForwards: Sendable {
     case .opened(let id, let target):
       reporter.detail("bridgectl: forwarding connection \(id) to \(PeerText.escaped(target))")
     case .damaged(let id, let error):
-      let reason = PeerText.escaped(error.shownMessage())
+      let reason = Self.reason(error)
       reporter.log("bridgectl: forwarded connection \(id) was ended: \(reason)")
     case .closed(let id, let sent, let received, _):
       let words = "\(Counted.text(sent, "byte")) sent, \(received) received"
@@ -165,7 +165,7 @@ struct RunForwards: Sendable {
       let isNews = wasUnavailable || (rule.side == .remote && rule.isForAnyPort)
       if isNews { reporter.log(words) } else { reporter.detail(words) }
     case .unavailable(let rule, let error, let retry):
-      let reason = PeerText.escaped(error.shownMessage())
+      let reason = Self.reason(error)
       let isTried = retry > .zero ? "; it is tried again" : ""
       let words = "\(PeerText.escaped(rule.name)) is not forwarded\(isTried): \(reason)"
       if unavailable.insert(rule).inserted {
@@ -176,6 +176,14 @@ struct RunForwards: Sendable {
     case .missed(let count):
       reporter.detail("bridgectl: \(count) events of forwarded connections were missed")
     }
+  }
+
+  /// Of the host that is connected to only what it has not done.
+  private static func reason(_ error: AppError) -> String {
+    guard case .sshConnectionFailed(_, let reason) = error else {
+      return PeerText.escaped(error.shownMessage())
+    }
+    return PeerText.escaped(reason)
   }
 
   private static func words(of rule: ForwardRule, at port: Int) -> String {

@@ -79,6 +79,9 @@ package enum CommandAdvice {
       return Row(
         "Another key helps, or another value; this shows where it is set:", "bridgectl config HOST")
     }
+    if case .featureUnavailable(let feature) = error, feature.hasPrefix("Copying files without ") {
+      return "`sftp` needs no shell there; with bridge-host, or a shell, `cp` works."
+    }
     if SessionFailure.isOfAnAccountWithoutShell(error) {
       return "The account has no shell there; its administrator can give it one (chsh)."
     }

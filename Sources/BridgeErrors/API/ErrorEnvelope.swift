@@ -135,6 +135,7 @@ extension ErrorEnvelope {
     case .sshProtocolError: (502, "SSH_PROTOCOL_ERROR")
     case .durableSessionNotFound: (404, "DURABLE_SESSION_NOT_FOUND")
     case .durableSessionConflict: (409, "DURABLE_SESSION_CONFLICT")
+    case .durableSessionFull: (503, "DURABLE_SESSION_FULL")
     case .durableSessionReplaced: (409, "DURABLE_SESSION_REPLACED")
     case .durableSessionGap: (410, "DURABLE_SESSION_GAP")
     case .durableSessionOutcomeUnknown: (502, "DURABLE_SESSION_OUTCOME_UNKNOWN")

@@ -16,10 +16,11 @@ extension AppError {
       ?? row.fact() ?? row.remedy
   }
 
-  /// What the host has not done after the login: it was connected to.
+  /// What the host has not done after the login, to lead on to another one for instance: it was
+  /// connected to.
   private func refusal(in context: FailureContext?) -> String? {
     guard case .sshConnectionFailed(let host, let reason) = self, let context,
-      context.phase.isAfterLogin
+      context.phase.isAfterLogin || context.kind == .channelDenied
     else { return nil }
     return "\(Payload.exact(host)): \(Payload.exact(reason))"
   }

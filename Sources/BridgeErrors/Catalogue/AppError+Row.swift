@@ -63,6 +63,7 @@ extension AppError {
     case .durableSessionNotFound(let host, let id): .durableSessionNotFound(host, id)
     case .durableSessionConflict(let host, let id): .durableSessionConflict(host, id)
     case .durableSessionReplaced(let host, let client): .durableSessionReplaced(host, client)
+    case .durableSessionFull(let host): .durableSessionFull(host)
     case .durableSessionGap(let from, let to): .durableSessionGap(from, to)
     case .durableSessionOutcomeUnknown(let at, let why): .durableSessionOutcomeUnknown(at, why)
     case .durableSessionHostUnusable(let at, let why): .durableSessionHostUnusable(at, why)

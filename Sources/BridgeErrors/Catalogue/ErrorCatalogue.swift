@@ -44,6 +44,7 @@ public enum ErrorCatalogue {
     .durableSessionNotFound(host: "<host>", id: "<id>"),
     .durableSessionConflict(host: "<host>", id: "<id>"),
     .durableSessionReplaced(host: "<host>", by: "<client>"),
+    .durableSessionFull(host: "<host>"),
     .durableSessionGap(from: 1_048_576, to: 4_194_304),
     .durableSessionOutcomeUnknown(host: "<host>", reason: "<reason>"),
     .durableSessionHostUnusable(host: "<host>", reason: "<reason>"),

@@ -9,7 +9,7 @@ package enum SessionFailure {
   ) -> AppError {
     switch refusal.code {
     case .unknownSession, .notStarted: .durableSessionNotFound(host: host, id: "\(session)")
-    case .limit: .sshServerBusy(host: host, retryAfter: nil)
+    case .limit: .durableSessionFull(host: host)
     case .replaced: .durableSessionReplaced(host: host, by: client(in: refusal.text))
     case .conflict, .nameTaken: .durableSessionConflict(host: host, id: "\(session)")
     case .violation: .sshProtocolError(host: host, detail: refusal.text)

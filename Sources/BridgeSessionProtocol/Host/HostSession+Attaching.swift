@@ -46,7 +46,7 @@ extension HostSession {
   ) throws(ProtocolError) -> [Effect] {
     guard hello.role == .writer, !mayWrite(hello), refusal(of: hello) == nil, let writer,
       attachments[writer]?.answersPings == true
-    else { return try greet(hello, from: id, at: now) }
+    else { return try greetWhereThereIsRoom(hello, from: id, at: now) }
     attachments[id]?.waiting = .writer(hello, writer, until: now + Limits.writerSilence)
     return [.send(writer, .ping(UInt64(id)))]
   }
@@ -65,7 +65,8 @@ extension HostSession {
       switch attachment.waiting {
       case .nothing(let hello): (id, hello)
       case .writer(let hello, _, let until) where until <= now: (id, hello)
-      case .writer, .client, nil: nil
+      case .room(let hello, let until) where until <= now || isSettled(hello): (id, hello)
+      case .writer, .room, .client, nil: nil
       }
     }.sorted { attachments[$0.id]?.number ?? 0 < attachments[$1.id]?.number ?? 0 }
   }
@@ -76,24 +77,65 @@ extension HostSession {
       switch attachment.waiting {
       case .nothing: 0
       case .writer(_, _, let until): until
+      case .room(let hello, let until): isSettled(hello) ? 0 : until
       case .client, nil: nil
       }
     }.min()
   }
 
-  /// Answers a hello that waited. A writer that has sent nothing meanwhile is displaced.
+  /// Answers a hello that waited. A writer that has sent nothing meanwhile is displaced, and one
+  /// that was silent where there is no room.
   public mutating func answer(_ id: AttachmentID, at now: Milliseconds) -> [Effect] {
     guard let waiting = attachments[id]?.waiting else { return [] }
     var effects: [Effect] = []
-    if case .writer(let hello, let writer, let until) = waiting, until <= now {
+    switch waiting {
+    case .writer(let hello, let writer, let until) where until <= now:
       effects = replace(
         writer, "Client \(name(of: hello.client, id)) took the session over: this one was silent.")
+    case .room(let hello, _) where !hasRoom(for: hello):
+      let last = longestSilent ?? id
+      disconnect(last)
+      let refusal = Refusal(.limit, "\(Limits.attachments) clients are attached already.")
+      effects = [.send(last, .refused(refusal)), .end(last, .declined(.limit))]
+      if last == id { return effects }
+    case .writer, .room, .client, .nothing: break
     }
     do throws(ProtocolError) {
-      return try effects + greet(waiting.hello, from: id, at: now)
+      return try effects + greetWhereThereIsRoom(waiting.hello, from: id, at: now)
     } catch {
       return effects + violate(error, by: id)
     }
+  }
+
+  // MARK: A house that may be full of the dead
+
+  /// Answers a hello, unless as many are attached as may be: then those are asked for a sign of
+  /// life first, for a link that died in silence is counted until the system gives it up.
+  private mutating func greetWhereThereIsRoom(
+    _ hello: Hello, from id: AttachmentID, at now: Milliseconds
+  ) throws(ProtocolError) -> [Effect] {
+    guard !hasRoom(for: hello), refusal(of: hello) == nil else {
+      return try greet(hello, from: id, at: now)
+    }
+    attachments[id]?.waiting = .room(hello, until: now + Limits.writerSilence)
+    let asked = attachments.filter { $0.value.isAttached && $0.value.answersPings }.keys.sorted()
+    for other in asked { attachments[other]?.isSilent = true }
+    return asked.map { .send($0, .ping(UInt64(id))) }
+  }
+
+  /// Whether one more may be attached, beside those whose place it takes.
+  private func hasRoom(for hello: Hello) -> Bool {
+    attachedCount - displaced(by: hello).count { $0.isAttached } < Limits.attachments
+  }
+
+  /// Whether it is known what becomes of a hello that waits for room.
+  private func isSettled(_ hello: Hello) -> Bool { hasRoom(for: hello) || longestSilent == nil }
+
+  /// The one to go first of those that were asked and have sent nothing: a reader before the
+  /// writer.
+  private var longestSilent: AttachmentID? {
+    let silent = attachments.filter { $0.value.isAttached && $0.value.isSilent }.keys
+    return silent.filter { $0 != writer }.min() ?? silent.min()
   }
 
   // MARK: Greeting

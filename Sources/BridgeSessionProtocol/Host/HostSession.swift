@@ -73,12 +73,15 @@ public struct HostSession: Sendable {
     case client(Hello)
     /// A sign of life of the writer, in whose place its client wants to write.
     case writer(Hello, AttachmentID, until: Milliseconds)
+    /// Signs of life of those that are attached: there is no room, but in the place of a dead one.
+    case room(Hello, until: Milliseconds)
     /// Nothing more.
     case nothing(Hello)
 
     var hello: Hello {
       switch self {
-      case .client(let hello), .writer(let hello, _, _), .nothing(let hello): hello
+      case .client(let hello), .writer(let hello, _, _), .room(let hello, _), .nothing(let hello):
+        hello
       }
     }
   }
@@ -95,6 +98,8 @@ public struct HostSession: Sendable {
     var waiting: Waiting?
     /// Whether its client answers pings.
     var answersPings = false
+    /// Its client was asked for a sign of life, and has sent nothing since.
+    var isSilent = false
     var role = Role.viewer
     /// The next output offset to send.
     var cursor: UInt64 = 0
@@ -213,24 +218,16 @@ public struct HostSession: Sendable {
   /// The client that is the writer now.
   public var writingClient: ClientID? { writer.flatMap { attachments[$0]?.client } }
 
-  /// Registers a connection that has not sent its hello. At the limit, the oldest connection
+  /// Registers a connection that has not sent its hello. Beyond as many as may attach, the oldest
   /// without a hello goes, so that lost ones do not keep a client out. `address` is where the login
   /// came from, for people.
   public mutating func connect(_ id: AttachmentID, from address: String? = nil) -> [Effect] {
-    guard attachments.count >= Limits.attachments else {
-      attachments[id] = Attachment(address: address)
-      return []
-    }
-    let text = "This session has \(Limits.attachments) attachments already."
-    let silent = attachments.filter { !$0.value.isAttached }.keys.min()
-    if let silent {
-      attachments[silent] = nil
-      attachments[id] = Attachment(address: address)
-    }
-    let declined = silent ?? id
-    return [
-      .send(declined, .refused(Refusal(.limit, text))), .end(declined, .declined(.limit)),
-    ]
+    defer { attachments[id] = Attachment(address: address) }
+    let new = attachments.filter { !$0.value.isAttached }.keys
+    guard new.count >= Limits.attachments, let oldest = new.min() else { return [] }
+    attachments[oldest] = nil
+    let refusal = Refusal(.limit, "\(Limits.attachments) connections to this session wait already.")
+    return [.send(oldest, .refused(refusal)), .end(oldest, .declined(.limit))]
   }
 
   /// Removes an attachment whose connection ended. The program and its input stay as they are.
@@ -245,6 +242,7 @@ public struct HostSession: Sendable {
     _ frame: Frame, from id: AttachmentID, at now: Milliseconds
   ) -> [Effect] {
     guard let attachment = attachments[id] else { return [] }
+    attachments[id]?.isSilent = false
     if id == writer { settleWaiting(for: id) }
     do throws(ProtocolError) {
       guard attachment.isAttached else {

@@ -84,7 +84,8 @@ extension WebSocketConnection {
     if head.isTunnel { return }
     guard head.status >= 400 else {
       let seen = "HTTP status \(head.status)"
-      throw failure(.notProxy(seen: seen, location: head.location), in: .dial)
+      let location = (300..<400).contains(head.status) ? head.location : nil
+      throw failure(.notProxy(seen: seen, location: location), in: .dial)
     }
     let retryAfter = head.retryAfter.flatMap { RetryAfter.secondsFromNow($0) }
     throw failure(

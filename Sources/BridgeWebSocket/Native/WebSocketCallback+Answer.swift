@@ -15,7 +15,8 @@ extension WebSocketCallback {
     let status = Int(unsafe lws_http_client_http_response(connection))
     var answer = WebSocketFacts.Answer(status: status)
     answer.subprotocol = header(WSI_TOKEN_PROTOCOL)
-    answer.location = header(WSI_TOKEN_HTTP_LOCATION)
+    // In any other answer it says where something was made (RFC 9110, 10.2.2).
+    if (300..<400).contains(status) { answer.location = header(WSI_TOKEN_HTTP_LOCATION) }
     answer.retryAfter = header(WSI_TOKEN_HTTP_RETRY_AFTER)
       .flatMap { RetryAfter.secondsFromNow($0) }
     if status != 101 {

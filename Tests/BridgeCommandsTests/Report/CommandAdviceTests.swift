@@ -216,7 +216,10 @@ import Testing
   @Test func theVersionsAreAdvisedForWhatALibraryLacks() {
     let advice = { CommandAdvice.row(for: .featureUnavailable(feature: $0))?.command }
     #expect(advice("-A (agent forwarding) with this libssh2") == "bridgectl version")
-    #expect(advice("Copying files without bridge-host (h: it runs no shell)") == nil)
+    let copying = "Copying files without bridge-host (h: it runs no shell)"
+    #expect(advice(copying) == nil)
+    let remedy = CommandAdvice.remedy(for: .featureUnavailable(feature: copying))?.text
+    #expect(remedy?.contains("`sftp`") == true)
   }
 
   @Test(arguments: [

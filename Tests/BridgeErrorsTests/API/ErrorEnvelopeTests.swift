@@ -71,6 +71,7 @@ private let rows: [(AppError, Int, String)] = [
   (.sshProtocolError(host: "h", detail: "d"), 502, "SSH_PROTOCOL_ERROR"),
   (.durableSessionNotFound(host: "h", id: "i"), 404, "DURABLE_SESSION_NOT_FOUND"),
   (.durableSessionConflict(host: "h", id: "i"), 409, "DURABLE_SESSION_CONFLICT"),
+  (.durableSessionFull(host: "h"), 503, "DURABLE_SESSION_FULL"),
   (.durableSessionReplaced(host: "h", by: "c"), 409, "DURABLE_SESSION_REPLACED"),
   (.durableSessionGap(from: 1, to: 2), 410, "DURABLE_SESSION_GAP"),
   (
@@ -85,7 +86,7 @@ private let rows: [(AppError, Int, String)] = [
 
 @Suite struct ErrorEnvelopeTests {
   @Test func theTableIsWhole() {
-    #expect(Set(rows.map(\.0.caseName)).count == 66)
+    #expect(Set(rows.map(\.0.caseName)).count == 67)
   }
 
   @Test(arguments: rows.indices)

@@ -244,6 +244,10 @@ private let added: [Row] = [
     "The session on h was taken over by another client. The program goes on.",
     [.reconnect, .dismiss], icon: "terminal", exit: 75),
   Row(
+    .durableSessionFull(host: "h"), "Session Is Full",
+    "The session on h has as many clients as it takes.", [.retry, .dismiss], icon: "terminal",
+    exit: 75),
+  Row(
     .durableSessionGap(from: 1_048_576, to: 4_194_304), "Output No Longer Kept",
     "Bytes 1048576 to 4194304 of the session are no longer kept.", icon: "terminal",
     automatic: .never, exit: 74),

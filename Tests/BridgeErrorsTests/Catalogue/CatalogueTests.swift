@@ -34,7 +34,7 @@ struct CatalogueTests {
     let declared = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
       .compactMap { $0.hasPrefix("  case ") ? $0.dropFirst(7).prefix { $0 != "(" } : nil }
       .map(String.init)
-    #expect(declared.count == 66)
+    #expect(declared.count == 67)
     #expect(ErrorCatalogue.examples.map(\.caseName) == declared)
     #expect(Set(catalogueTable.map(\.error.caseName)) == Set(declared))
   }
@@ -44,7 +44,7 @@ struct CatalogueTests {
     #expect(
       counts == [
         .network: 5, .webSocket: 4, .api: 6, .agent: 7, .permission: 3, .ssh: 11, .file: 5,
-        .persistence: 5, .validation: 3, .session: 10, .project: 3, .general: 4,
+        .persistence: 5, .validation: 3, .session: 11, .project: 3, .general: 4,
       ])
   }
 

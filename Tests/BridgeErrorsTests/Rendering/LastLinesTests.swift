@@ -32,6 +32,13 @@ import Testing
     #expect(cause?.hasPrefix("bridgectl: [sshConnectionFailed] SSH Error: web: The server") == true)
   }
 
+  /// It forbids to lead on to the host that is dialed.
+  @Test func aJumpHostThatRefusesWasConnectedTo() {
+    let cause = Self.lines(.channelRefused(reason: 1, hasTarget: true), .dial).first
+    #expect(cause?.contains("Couldn't connect") == false, "\(cause ?? "")")
+    #expect(cause?.contains("web (10.0.0.5): The server refused to") == true, "\(cause ?? "")")
+  }
+
   /// On a link that stays, what ended is the command's channel alone.
   @Test func aCommandWithoutAStatusIsNoBrokenLink() {
     #expect(

@@ -28,7 +28,7 @@ func errors(carrying text: String) -> [AppError] {
     .sshOutcomeUnknown(command: text), .sshAlgorithmMismatch(host: text, detail: text),
     .sshProtocolError(host: text, detail: text), .durableSessionNotFound(host: text, id: text),
     .durableSessionConflict(host: text, id: text), .durableSessionReplaced(host: text, by: text),
-    .durableSessionOutcomeUnknown(host: text, reason: text),
+    .durableSessionFull(host: text), .durableSessionOutcomeUnknown(host: text, reason: text),
     .durableSessionHostUnusable(host: text, reason: text),
     .storeUnusable(store: text, problem: .unavailable(reason: text)),
     .agentTakenOver(agent: text, by: text),

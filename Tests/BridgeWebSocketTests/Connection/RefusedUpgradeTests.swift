@@ -54,6 +54,11 @@ struct RefusedUpgradeTests {
         reason: "It answered with a redirect to http://portal.example/login."),
       kind: .notTheProtocol, detail: "http://portal.example/login"),
     Case(
+      script: .refusing(200, ["Location": "http://portal.example/login"]),
+      error: .webSocketConnectionFailed(
+        reason: "It did not answer as a WebSocket server (HTTP status 200)."),
+      kind: .notTheProtocol),
+    Case(
       script: .refusing(301, ["Location": "https://127.0.0.1/"]),
       error: .webSocketConnectionFailed(
         reason: "It answered with a redirect to https://127.0.0.1/."),

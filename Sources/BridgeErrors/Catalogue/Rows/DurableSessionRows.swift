@@ -41,6 +41,16 @@ extension CatalogueRow {
       icon: "terminal", options: [.reconnect, .dismiss], exit: .busy)
   }
 
+  static func durableSessionFull(_ host: String) -> Self {
+    Self(
+      "durableSessionFull", .session,
+      cause: "A session takes 16 clients, those that only read included.",
+      remedy: "Let one of the others leave (`~d`), and attach again.",
+      title: "Session Is Full",
+      message: "The session on \(Payload.exact(host)) has as many clients as it takes.",
+      icon: "terminal", options: [.retry, .dismiss], exit: .busy)
+  }
+
   static func durableSessionGap(_ from: UInt64, _ to: UInt64) -> Self {
     Self(
       "durableSessionGap", .session,
