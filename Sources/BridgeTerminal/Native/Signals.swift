@@ -34,6 +34,11 @@ package final class Signals: Sendable {
   private static let ready: UInt8 = 255
   /// How long that may take, in milliseconds.
   private static let readyTimeout: Int32 = 300
+  /// How soon after what may have been a stop this process goes on, in milliseconds: after one
+  /// SIGCONT comes with the end of it.
+  private static let stopTimeout: Int32 = 50
+  /// No person continues a job so soon: it was not stopped.
+  private static let shortestStop = Duration.milliseconds(1)
   /// Signals that come so close together are one wish: timeout(1) sends its own to the process and
   /// to its group, systemd.kill(5) sends SIGTERM and SIGHUP. No person presses a key twice so fast.
   private static let oneWish = Duration.milliseconds(200)
@@ -96,16 +101,23 @@ package final class Signals: Sendable {
     var isAway = false
     // A wait is over when the job is continued: the next one is for such a signal.
     var wasStopped = false
-    // Waits for `stopNow`.
-    var isStopping = false
+    var stop = Stop.none
     while true {
       let timeout =
-        isStopping
-        ? Self.readyTimeout : isAway ? JobControl.interval : ending == nil ? -1 : limit
+        stop.timeout ?? (isAway ? JobControl.interval : ending == nil ? -1 : limit)
       let next = Self.wake.wait(milliseconds: timeout)
-      if isStopping, next == nil || next == Self.ready {
-        isStopping = false
-        TerminalModes.whileRestored { raise(SIGSTOP) }
+      if stop == .announced, next == nil || next == Self.ready {
+        var time = Duration.zero
+        TerminalModes.whileRestored {
+          time = ContinuousClock().measure { Self.stopAsByDefault() }
+        }
+        stop = time < Self.shortestStop ? .none : .tried
+        if stop == .none { isAway = ending == nil && !resume() }
+        continue
+      }
+      if stop == .tried, next == nil {
+        stop = .none
+        isAway = ending == nil && !resume()
         continue
       }
       guard let number = next else {
@@ -126,10 +138,10 @@ package final class Signals: Sendable {
       case SIGWINCH: sink.yield(.resized)
       case Int32(Self.ready): continue
       case SIGTSTP:
-        isStopping = ending == nil
+        stop = ending == nil ? .announced : .none
         sink.yield(.stopping)
       case SIGCONT:
-        isStopping = false
+        stop = .none
         isAway = ending == nil && !resume()
       case let number:
         if isForgiven.withLock({ $0.take() }) { ending = nil }
@@ -142,6 +154,38 @@ package final class Signals: Sendable {
         sink.yield(.end(128 + number))
       }
     }
+  }
+
+  /// How far a stop by SIGTSTP has come.
+  private enum Stop {
+    case none
+    /// What is drawn is being taken back. Can become tried.
+    case announced
+    /// It was stopped and was continued, or did not stop on a busy machine. Can become none.
+    case tried
+
+    var timeout: Int32? {
+      switch self {
+      case .none: nil
+      case .announced: readyTimeout
+      case .tried: stopTimeout
+      }
+    }
+  }
+
+  /// Stops this process as SIGTSTP does one that does not take it: a group without a shell that
+  /// could continue it goes on (setpgid(2), orphaned process groups), and so would not SIGSTOP.
+  private static func stopAsByDefault() {
+    var (usual, taken) = (sigaction(), sigaction())
+    unsafe usual.__sigaction_handler.sa_handler = SIG_DFL
+    guard unsafe sigaction(SIGTSTP, &usual, &taken) == 0 else { return }
+    var (stop, mask) = (sigset_t(), sigset_t())
+    unsafe sigemptyset(&stop)
+    unsafe sigaddset(&stop, SIGTSTP)
+    unsafe pthread_sigmask(SIG_UNBLOCK, &stop, &mask)
+    raise(SIGTSTP)
+    unsafe pthread_sigmask(SIG_SETMASK, &mask, nil)
+    unsafe sigaction(SIGTSTP, &taken, nil)
   }
 
   /// False where the job has the keyboard and is in the background.

@@ -74,12 +74,35 @@ final class Home: Sendable {
     return Running(child: child, home: self, name: name)
   }
 
-  /// Starts it on a terminal.
+  /// A shell with one job: it stops with the job, and continues it where it is continued.
+  private static let shell = """
+    import os, signal, sys
+    signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+    job = os.fork()
+    if job == 0:
+        os.setpgid(0, 0)
+        os.tcsetpgrp(0, os.getpgrp())
+        signal.signal(signal.SIGTTOU, signal.SIG_DFL)
+        os.execv(sys.argv[1], sys.argv[1:])
+    signal.signal(signal.SIGTSTP, lambda *_: os.killpg(job, signal.SIGTSTP))
+    while True:
+        status = os.waitpid(job, os.WUNTRACED)[1]
+        if not os.WIFSTOPPED(status):
+            os._exit(os.WEXITSTATUS(status) if os.WIFEXITED(status) else 128 + os.WTERMSIG(status))
+        os.tcsetpgrp(0, os.getpgrp())
+        os.kill(os.getpid(), signal.SIGSTOP)
+        os.tcsetpgrp(0, job)
+        os.killpg(job, signal.SIGCONT)
+    """
+
+  /// Starts it on a terminal: alone, or as a job of a shell that can continue it.
   func start(
-    _ arguments: [String], on terminal: Terminal, environment extra: [String: String] = [:]
+    _ arguments: [String], on terminal: Terminal, environment extra: [String: String] = [:],
+    inShell: Bool = false
   ) throws -> Screen {
     let child = try Child(
-      arguments, environment: environment.merging(extra) { $1 }, streams: .terminal(terminal.path),
+      (inShell ? ["-c", Self.shell, Child.program] : []) + arguments,
+      program: inShell ? "/usr/bin/python3" : Child.program, environment: environment.merging(extra) { $1 }, streams: .terminal(terminal.path),
       onEnd: terminal.hangUp)
     return Screen(terminal, child)
   }
@@ -219,12 +242,13 @@ func withServer(
 
 /// With an interactive shell that has a quiet prompt and is ready.
 func withShell(
-  _ options: [String] = [], _ body: (SSHServer, Terminal, inout Screen) async throws -> Void
+  _ options: [String] = [], inShell: Bool = false,
+  _ body: (SSHServer, Terminal, inout Screen) async throws -> Void
 ) async throws {
   try await withServer { server, home in
     let terminal = try Terminal()
     var screen = try home.start(
-      server.options(home) + options + ["127.0.0.1"], on: terminal)
+      server.options(home) + options + ["127.0.0.1"], on: terminal, inShell: inShell)
     screen.type("PS1=; stty -echo; echo rea''dy\r")
     try await screen.see("ready\r\n")
     try await body(server, terminal, &screen)

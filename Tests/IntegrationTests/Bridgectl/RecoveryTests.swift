@@ -86,7 +86,7 @@ import Testing
 
   /// The local shell's prompt comes where the banner stood.
   @Test func aBannerGoesBeforeAStop() async throws {
-    try await withShell(["--keepalive", "500ms"]) { server, _, screen in
+    try await withShell(["--keepalive", "500ms"], inShell: true) { server, _, screen in
       await server.freeze()
       try await untilBanner(&screen)
       screen.signal(SIGTSTP)

@@ -184,12 +184,25 @@ import Testing
   }
 
   @Test func aStoppedShellHasItsTerminalAgain() async throws {
-    try await withShell { server, terminal, screen in
+    try await withShell(inShell: true) { server, terminal, screen in
       screen.signal(SIGTSTP)
       await screen.untilStopped()
       #expect(terminal.isCooked)
       screen.signal(SIGCONT)
       screen.type("\rexit 3\r")
+      #expect(await screen.end() == 3)
+      #expect(screen.isRestored)
+    }
+  }
+
+  /// In a window of its own, or by `ssh -t`: nothing could continue it, and as ssh it goes on.
+  @Test func withoutAShellNothingStops() async throws {
+    try await withShell { _, _, screen in
+      screen.type("\r~\u{1A}")
+      screen.signal(SIGTSTP)
+      screen.type("\recho go''ne on\r")
+      try await screen.see("gone on\r\n")
+      screen.type("\r~\u{1A}\rexit 3\r")
       #expect(await screen.end() == 3)
       #expect(screen.isRestored)
     }
@@ -238,6 +251,29 @@ import Testing
     }
   }
 
+  /// Likewise at a question, which is asked again.
+  @Test func aQuestionWithoutAShellIsNotStopped() async throws {
+    var configuration = SSHServerConfiguration()
+    configuration.offersPassword = true
+    try await withServer(configuration) { server, home in
+      try await server.revokeIdentities()
+      let terminal = try Terminal()
+      var screen = try home.start(
+        server.options(home) + ["127.0.0.1", "--", "true"], on: terminal)
+      try await screen.see("Password of ")
+      try await screen.see(": ")
+      screen.type("half\u{1A}")
+      for round in 1...3 {
+        try await screen.see("Password of ")
+        try await screen.see(": ")
+        screen.type("guess-\(round)\r")
+      }
+      #expect(await screen.end() == 77)
+      #expect(!screen.transcript.contains("guess") && !screen.transcript.contains("half"))
+      #expect(screen.isRestored)
+    }
+  }
+
   /// Between the stop and the going on, the terminal is the shell's.
   @Test(arguments: [SIGTSTP, SIGSTOP])
   func aPasswordIsNotShownAfterAStopEither(_ stop: Int32) async throws {
@@ -247,7 +283,8 @@ import Testing
       try await server.revokeIdentities()
       let terminal = try Terminal()
       var screen = try home.start(
-        server.options(home) + ["127.0.0.1", "--", "true"], on: terminal)
+        server.options(home) + ["127.0.0.1", "--", "true"], on: terminal,
+        inShell: stop == SIGTSTP)
       try await screen.see("Password of ")
       try await screen.see(": ")
       if stop == SIGTSTP { screen.type("\u{1A}") } else { screen.signal(stop) }
