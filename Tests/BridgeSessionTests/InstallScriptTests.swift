@@ -110,6 +110,31 @@ import Testing
     }
   }
 
+  /// As of an account of the time before UTF-8: what is answered is not its path.
+  @Test func aHomeWhosePathIsNoUTF8IsInstalledTo() throws {
+    try withFolder { folder in
+      let home = #"HOME="$HOME/$(printf 'm\374ller')"; export HOME"#
+      let place = #"mkdir -p "$HOME/.local/lib/bridge/bin""#
+      let decoded = #"LC_ALL=C sed "s/$(printf '\374')/$(printf '\357\277\275')/g""#
+      func answer(_ script: String, input: String = "") throws -> InstallAnswer {
+        let command = InstallScript.command(script, marker: Self.marker)
+        let (output, _) = try ShortProcess.run(
+          [
+            "/bin/sh", "-c", "\(home); \(place); printf %s '\(input)' | (\(command)) | \(decoded)",
+          ], environment: ["HOME": folder.path, "PATH": "/usr/bin:/bin"])
+        var answer = InstallAnswer(marker: Self.marker)
+        answer.append(Array(output.utf8))
+        return answer
+      }
+      let found = try #require(try answer(InstallScript.probe("d", shared: "/nowhere"))["place"])
+      #expect(found.contains("\u{FFFD}"))
+      let script = InstallScript.install("00", length: 3, in: found)
+      // It was written, and is another program.
+      #expect(try answer(script, input: "abc")["error-hash"] != nil)
+      _ = try ShortProcess.run(["/bin/rm", "-rf", folder.path], environment: [:])
+    }
+  }
+
   @Test func startUpFilesMayPrintBeforeTheAnswer() {
     var answer = InstallAnswer(marker: Self.marker)
     for _ in 0..<100 { answer.append([UInt8](repeating: 0x2E, count: 4096)) }

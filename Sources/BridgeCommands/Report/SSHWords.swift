@@ -32,8 +32,11 @@ package enum SSHWords {
     case .refused: return ["\(dial(context)): Connection refused"]
     case .dialTimeout: return ["\(dial(context)): Connection timed out"]
     case .unreachable:
-      guard let text = context.native?.text, !text.isEmpty else { return [cause] }
-      return ["\(dial(context)): \(PeerText.escaped(text, limit: 256))"]
+      let text = context.native?.text ?? ""
+      guard let words = text.isEmpty ? context.native?.socket.systemWords : text else {
+        return [cause]
+      }
+      return ["\(dial(context)): \(PeerText.escaped(words, limit: 256))"]
     // sshd's MaxAuthTries ends a login in the middle.
     case .authenticationRefused where context.disconnectReason == 2:
       let port = context.port.map { " port \($0)" } ?? ""

@@ -77,7 +77,22 @@ extension SocketCondition {
     case .failed(EAFNOSUPPORT): "The host has no address of the family that is asked for."
     case .failed(EACCES), .failed(EPERM):
       "This machine does not allow the connection: a firewall or a route of its own forbids it."
+    case .failed(EINVAL):
+      "This machine cannot dial the address: a link-local one needs its interface (fe80::1%eth0)."
     case .failed, .open, .endOfFile: "No route to the host."
+    }
+  }
+
+  /// What connect(2) says of a way that is not there, as strerror(3) has it; nil for what is found
+  /// out before.
+  package var systemWords: String? {
+    switch self {
+    case .failed(ENETUNREACH): "Network is unreachable"
+    case .failed(EHOSTUNREACH): "No route to host"
+    case .failed(EACCES): "Permission denied"
+    case .failed(EPERM): "Operation not permitted"
+    case .failed(EINVAL): "Invalid argument"
+    case .failed, .open, .endOfFile: nil
     }
   }
 

@@ -45,6 +45,11 @@ package struct ForwardAttempts {
     return entry.port
   }
 
+  /// Whether `rule` was listened on over a session that is lost.
+  package func wasLost(_ rule: ForwardRule) -> Bool {
+    entries.contains { $0.rule == rule && $0.longest == Self.longestAfterLoss }
+  }
+
   /// When `next` has something; nil where nothing waits.
   package var due: Instant? { entries.filter { !$0.isListening }.map(\.due).min() }
 

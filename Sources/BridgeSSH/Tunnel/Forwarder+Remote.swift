@@ -176,14 +176,16 @@ extension Forwarder {
   private func refused(_ rule: ForwardRule, _ failure: SSHFailure) {
     let wait = remote.attempts.refused(rule, at: .now)
     guard wait > .zero else { return }
+    let cause =
+      remote.attempts.wasLost(rule)
+      ? "the connection that was lost still has the port there, or another program has it."
+      : "another program has the port, or AllowTcpForwarding or PermitListen there forbids it."
     let error =
       failure.code == .requestDenied
       ? AppError.sshConnectionFailed(
         host: host,
-        reason: """
-          The server does not listen for \(PeerText.escaped(rule.name, limit: 256)): another \
-          program has the port, or AllowTcpForwarding or PermitListen there forbids it.
-          """) : AppError(sshError: failure)
+        reason: "The server does not listen for \(PeerText.escaped(rule.name, limit: 256)): "
+          + cause) : AppError(sshError: failure)
     guard remote.callers[rule] == nil else { return answer(rule, .failure(error)) }
     tell(.unavailable(rule, error, retry: wait))
   }

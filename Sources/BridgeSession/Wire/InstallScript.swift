@@ -12,8 +12,10 @@ package enum InstallScript {
   /// The directories to try, the best first; one outside the home directory only where it belongs
   /// to this user alone.
   private static func places(_ shared: String) -> String {
-    #"u=$(id -u); for b in "$HOME/.local/lib/bridge" "\#(shared)/bridge-$u"; do d=$b/bin"#
+    #"u=$(id -u); for b in "\#(own)" "\#(shared)/bridge-$u"; do d=$b/bin"#
   }
+
+  private static let own = "$HOME/.local/lib/bridge"
 
   private static func isPrivate(_ shared: String) -> String {
     #"case "$b" in \#(shared)/*) set -- $(ls -ldn "$b"); case "$1:$3" in drwx------*:$u) ;; "#
@@ -61,7 +63,7 @@ package enum InstallScript {
   /// digest, and said first: the rest is to be sent.
   package static func install(_ digest: String, length: Int, in directory: String) -> String {
     [
-      sum, #"d="\#(escaped(directory))"; h=\#(digest); t=$d/.new.$$; l=$d/.link.$$; p=$d/.part."#,
+      sum, #"d="\#(place(directory))"; h=\#(digest); t=$d/.new.$$; l=$d/.link.$$; p=$d/.part."#,
       // It would be moved into that.
       #"for b in "$d/$h/bridge-host" "$d/bridge-host"; do if [ -d "$b" ]; "#
         + #"then say "error-write $b is a directory: remove it"; exit; fi; done"#,
@@ -92,6 +94,12 @@ package enum InstallScript {
     #"e=$(rm -rf "$d" 2>&1) || { say "error-write $e"; exit; }"#,
     #"say "removed $d"; rmdir "$b" 2> /dev/null; done; say "end yes""#,
   ].joined(separator: "; ")
+
+  /// The directory that was answered, for double quotes. A home directory whose path is no UTF-8
+  /// did not come as it is.
+  private static func place(_ directory: String) -> String {
+    directory.unicodeScalars.contains("\u{FFFD}") ? "\(own)/bin" : escaped(directory)
+  }
 
   /// A path inside double quotes inside single quotes.
   private static func escaped(_ path: String) -> String {

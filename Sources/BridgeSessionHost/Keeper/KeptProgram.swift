@@ -182,7 +182,8 @@ struct ProgramEnvironment {
   let shell: String
   let arguments: [[UInt8]]
   let variables: [[UInt8]]
-  let directory: String?
+  /// Where it begins, with a zero byte.
+  let directory: [CChar]
 
   /// - Parameter place: the session's directory.
   init(_ spec: SessionSpec, place: String?) {
@@ -204,8 +205,8 @@ struct ProgramEnvironment {
     let replaced = asked.union(session.map(Self.name(of:)))
     variables =
       Programs.environment.filter { !replaced.contains(Self.name(of: $0)) } + added
-    let home = Programs.variable("HOME") ?? "/"
-    directory = Programs.mayEnter(home) ? home : "/"
+    let home = Programs.home ?? []
+    directory = Programs.mayEnter(home) ? home : [47, 0]
   }
 
   /// What programs find of their session: its id, the environment file, and a path for the agent

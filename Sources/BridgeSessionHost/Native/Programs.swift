@@ -10,7 +10,7 @@ enum Programs {
   ///   - descriptors: become its descriptors 0, 1, … and are all that it inherits.
   /// - Throws: also when the program could not be executed: then no process is left.
   static func spawn(
-    _ path: String, _ arguments: [[UInt8]], environment: [[UInt8]], directory: String? = nil,
+    _ path: String, _ arguments: [[UInt8]], environment: [[UInt8]], directory: [CChar]? = nil,
     terminal: String? = nil, descriptors: [Int32] = []
   ) throws(SystemError) -> Int32 {
     var process: pid_t = 0
@@ -178,7 +178,7 @@ enum Programs {
 
   /// Paths of a user begin in the home directory.
   static func enterHome() {
-    if let home = variable("HOME") { _ = unsafe chdir(home) }
+    if let home { _ = unsafe chdir(home) }
   }
 
   /// How long a process that was killed may take to end, in milliseconds.
@@ -222,7 +222,7 @@ enum Programs {
   }
 
   /// Whether a program may begin in a directory: it need not be allowed to list it.
-  static func mayEnter(_ path: String) -> Bool {
+  static func mayEnter(_ path: [CChar]) -> Bool {
     var status = stat()
     guard unsafe fstatat(AT_FDCWD, path, &status, 0) == 0, FileInfo(status).isDirectory else {
       return false
@@ -254,6 +254,14 @@ enum Programs {
 
   static func variable(_ name: String) -> String? {
     unsafe getenv(name).map { unsafe String(cString: $0) }
+  }
+
+  /// The path of the home directory with its zero byte, which need not be UTF-8; nil where the
+  /// login has none.
+  static var home: [CChar]? {
+    unsafe getenv("HOME").map { home in
+      unsafe Array(UnsafeBufferPointer(start: home, count: strlen(home) + 1))
+    }
   }
 
   /// The socket of the ssh-agent of this login; nil for none.

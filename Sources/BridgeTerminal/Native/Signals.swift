@@ -34,9 +34,9 @@ package final class Signals: Sendable {
   private static let ready: UInt8 = 255
   /// How long that may take, in milliseconds.
   private static let readyTimeout: Int32 = 300
-  /// How soon after what may have been a stop this process goes on, in milliseconds: after one
-  /// SIGCONT comes with the end of it.
-  private static let stopTimeout: Int32 = 50
+  /// How soon after what may have been a stop this process goes on, in milliseconds. After one
+  /// SIGCONT comes with the end of it; to go on twice would ask a question twice.
+  private static let stopTimeout: Int32 = 1000
   /// No person continues a job so soon: it was not stopped.
   private static let shortestStop = Duration.milliseconds(1)
   /// Signals that come so close together are one wish: timeout(1) sends its own to the process and

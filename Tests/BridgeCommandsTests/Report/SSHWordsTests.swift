@@ -54,6 +54,21 @@ import Testing
     #expect(changed.last == "Host key verification failed.")
   }
 
+  /// What connect(2) says, as strerror(3) has it: ENETUNREACH, EHOSTUNREACH, EACCES, EPERM, EINVAL.
+  @Test(
+    arguments: [
+      (101, "Network is unreachable"), (113, "No route to host"), (13, "Permission denied"),
+      (1, "Operation not permitted"), (22, "Invalid argument"),
+    ] as [(Int32, String)])
+  func aWayThatIsNotThereHasTheWordsOfTheSystem(errno: Int32, words: String) {
+    let failure = SSHFailure(
+      code: 0, message: "", phase: .dial, host: "box", port: 22, socket: .failed(errno: errno)
+    ).typed
+    let lines = SSHWords.lines(
+      CommandFailure(error: failure.error, context: failure.context), login: login)
+    #expect(lines == ["ssh: connect to host box.example port 22: \(words)"])
+  }
+
   @Test func aJumpHostIsNamedWithItsAccount() {
     var failure = CommandFailure(
       error: .sshAuthenticationFailed(method: "publickey"),

@@ -74,7 +74,9 @@ import Testing
     attempts.add(fixed, at: now)
     attempts.add(any, at: now)
     attempts.granted(fixed, port: 80)
+    #expect(!attempts.wasLost(fixed))
     attempts.lost(at: now)
+    #expect(attempts.wasLost(fixed) && !attempts.wasLost(any))
     let waits = (0..<10).map { _ in attempts.refused(fixed, at: now) }
     #expect(waits.first == ForwardAttempts.waits.first)
     #expect(waits.last == .seconds(2))

@@ -88,7 +88,7 @@ final class Home: Sendable {
     while True:
         status = os.waitpid(job, os.WUNTRACED)[1]
         if not os.WIFSTOPPED(status):
-            os._exit(os.WEXITSTATUS(status) if os.WIFEXITED(status) else 128 + os.WTERMSIG(status))
+            os._exit(os.waitstatus_to_exitcode(status))
         os.tcsetpgrp(0, os.getpgrp())
         os.kill(os.getpid(), signal.SIGSTOP)
         os.tcsetpgrp(0, job)
@@ -102,7 +102,8 @@ final class Home: Sendable {
   ) throws -> Screen {
     let child = try Child(
       (inShell ? ["-c", Self.shell, Child.program] : []) + arguments,
-      program: inShell ? "/usr/bin/python3" : Child.program, environment: environment.merging(extra) { $1 }, streams: .terminal(terminal.path),
+      program: inShell ? "/usr/bin/python3" : Child.program,
+      environment: environment.merging(extra) { $1 }, streams: .terminal(terminal.path),
       onEnd: terminal.hangUp)
     return Screen(terminal, child)
   }
