@@ -115,6 +115,27 @@ import Testing
     }
   }
 
+  /// It has more than its windows take, behind which the end of ours is not seen. The channel is
+  /// sshd's to end then.
+  @Test func ofAServerThatTakesNothingNothingIsKeptHere() async throws {
+    try await withLink { _, _, link, _ in
+      let frozen = try await ScriptedTCPPeer([.stopReading, .wait(.seconds(600))])
+      let ssh = try await link.connection
+      let socket = try await ssh.socket(
+        to: .port(Endpoint(host: "127.0.0.1", port: frozen.port)))
+      let bytes = [UInt8](repeating: 7, count: 64 << 10)
+      // As long as anything is taken.
+      var last = ContinuousClock.now
+      while ContinuousClock.now - last < .seconds(1) {
+        if case .bytes = socket.send(bytes) { last = .now } else { await Task.yield() }
+      }
+      #expect(await ssh.openSockets == 1)
+      socket.close()
+      try await eventually { await ssh.openSockets == 0 }
+      await frozen.stop()
+    }
+  }
+
   @Test func itKeepsTheContractOfAConnection() async throws {
     try await withLink { server, _, link, peer in
       let gone = try await ScriptedWebSocketPeer(.echo)

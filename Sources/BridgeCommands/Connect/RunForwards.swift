@@ -151,7 +151,7 @@ struct RunForwards: Sendable {
     case .refused(let id, let target, let error):
       guard error != .cancelled else { return }
       let way = target.map { " to \(PeerText.escaped($0))" } ?? ""
-      let reason = PeerText.escaped(error.shownMessage())
+      let reason = Self.reason(error)
       reporter.log("bridgectl: forwarded connection \(id)\(way) was refused: \(reason)")
     case .listening(let rule, let port):
       let wasUnavailable = unavailable.remove(rule) != nil

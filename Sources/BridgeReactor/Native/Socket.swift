@@ -92,6 +92,12 @@ import Glibc
     return count == 0 || (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)
   }
 
+  /// Whether both directions are over (poll(2), POLLHUP), whatever is left to read.
+  package var isHungUp: Bool {
+    var seen = pollfd(fd: descriptor, events: 0, revents: 0)
+    return unsafe poll(&seen, 1, 0) > 0 && seen.revents & Int16(POLLHUP) != 0
+  }
+
   /// Asks the kernel to acknowledge at once: a server whose small writes wait for our delayed
   /// acknowledgement answers 40 ms sooner. It lasts until the kernel thinks better of it: ask
   /// after each read. Linux only (tcp(7)).

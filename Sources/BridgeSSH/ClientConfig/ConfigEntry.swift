@@ -6,7 +6,7 @@ package struct ConfigEntry: Sendable, Equatable {
   package let keyword: String
   /// The keyword as it is written here.
   let name: String
-  /// What follows it, at least one word.
+  /// What follows it: at least one word, but of a keyword that has no effect.
   package fileprivate(set) var words: [String]
   /// Where it is written.
   package let location: ConfigLocation

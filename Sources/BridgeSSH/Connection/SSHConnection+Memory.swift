@@ -76,6 +76,9 @@ extension SSHConnection {
   /// How many channels are open, or are being closed.
   package var openChannels: Int { channels.count + closing.count }
 
+  /// How many channels are sockets here.
+  package var openSockets: Int { splices.count }
+
   /// The bytes that wait to be written to the socket.
   package var unsentBytes: Int { session?.wire.unsentBytes ?? 0 }
 }

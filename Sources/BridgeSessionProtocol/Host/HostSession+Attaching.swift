@@ -107,7 +107,7 @@ extension HostSession {
     }
   }
 
-  // MARK: A house that may be full of the dead
+  // MARK: As many as may be, of which some may be dead
 
   /// Answers a hello, unless as many are attached as may be: then those are asked for a sign of
   /// life first, for a link that died in silence is counted until the system gives it up.

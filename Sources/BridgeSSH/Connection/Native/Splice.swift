@@ -38,6 +38,8 @@ import BridgeReactor
   private static let drainLimit = (toEnd: Duration.seconds(60), toError: Duration.seconds(600))
   /// How often it is looked at whether it has taken all.
   private static let drainInterval = Duration.milliseconds(50)
+  /// How long a target that takes nothing keeps the channel of a local side that is gone.
+  private static let stuckLimit = Duration.seconds(10)
   /// How much one direction carries before others have their turn.
   private static let turnBudget = 256 << 10
 
@@ -52,6 +54,8 @@ import BridgeReactor
   /// Whether a local side that has ended waits for nothing more: it is the only user of `remote`,
   /// and a target that never ends its side would keep the channel for good.
   private let endsWithLocal: Bool
+  /// Runs while the target has not taken all.
+  private var stuck: LoopTimer?
   /// Called when nothing more goes to `remote`.
   var whenDelivering: (() -> Void)?
 
@@ -96,6 +100,7 @@ import BridgeReactor
   private func end(isWhole: Bool, isInOrder: Bool) {
     guard let whenOver = whenOver.take() else { return }
     drain?.timer?.cancel()
+    stuck?.cancel()
     if isInOrder { local.close() } else { local.reset() }
     remote.close()
     whenOver(
@@ -109,8 +114,11 @@ import BridgeReactor
     guard Self.carry(&up, from: local, to: remote, scratch),
       Self.carry(&down, from: remote, to: local, scratch)
     else { return finish(isWhole: false) }
-    if endsWithLocal, up.isFinished, remote.hasSentAll {
-      return end(isWhole: false, isInOrder: true)
+    if endsWithLocal {
+      guard !up.isFinished || !remote.hasSentAll else {
+        return end(isWhole: false, isInOrder: true)
+      }
+      lookForEnd()
     }
     // A local side that takes nothing hides the end of the channel behind what came before it.
     if remote.isOver, remote.isLost { return finish(isWhole: false) }
@@ -124,6 +132,21 @@ import BridgeReactor
     // the target reads. The loss of its connection ends that.
     local.watch(for: Self.interest(reading: up, writing: down))
     remote.watch(for: Self.interest(reading: down, writing: up))
+  }
+
+  /// What the target does not take hides the end of the local side behind it.
+  private func lookForEnd() {
+    guard stuck == nil, up.isEnded || !up.pending.isEmpty else { return }
+    let taken = remote.acknowledged
+    stuck = LoopTimer(after: Self.stuckLimit, on: reactor) { [weak self] in
+      guard let self, whenOver != nil else { return }
+      stuck = nil
+      if local.isHungUp, remote.acknowledged == taken {
+        end(isWhole: false, isInOrder: true)
+      } else {
+        lookForEnd()
+      }
+    }
   }
 
   private func finish(isWhole: Bool) {

@@ -22,6 +22,9 @@ protocol Carrier: AnyObject {
   func finish()
   /// Whether the peer has ended or the carrier failed, with nothing left to read. Takes nothing.
   func isAtEnd() -> Bool
+  /// Whether nothing goes either way any more, whatever is left to read; false where that cannot be
+  /// seen.
+  var isHungUp: Bool { get }
   /// Asks for an immediate acknowledgement of what was received.
   func acknowledgeAtOnce()
 
@@ -49,6 +52,9 @@ enum Reading {
 }
 
 extension Carrier {
+  /// Cannot be seen.
+  var isHungUp: Bool { false }
+
   /// Takes what has come.
   func read(through scratch: ScratchBuffer) -> Reading {
     switch unsafe receive(into: scratch.bytes) {
@@ -92,6 +98,8 @@ final class SocketCarrier: Carrier {
   func finish() { socket.finish() }
 
   func isAtEnd() -> Bool { socket.isAtEnd() }
+
+  var isHungUp: Bool { socket.isHungUp }
 
   func acknowledgeAtOnce() { socket.acknowledgeAtOnce() }
 
