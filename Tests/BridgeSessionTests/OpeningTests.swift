@@ -229,7 +229,7 @@ import Testing
     try await again.waitForFrame { $0.type == .start }
     again.send(.refused(Refusal(.limit, "enough")))
     again.hangUp()
-    #expect(await error?.caseName == "sshServerBusy")
+    #expect(await error?.caseName == "durableSessionFull")
   }
 
   /// A command that may have run is not run plainly, and the client says that it does not know.

@@ -415,10 +415,10 @@ final class DurableWork: LinkWork {
 
   /// No bridge-host there, no space for a session, or too many of them.
   private static func isDeclined(_ error: AppError) -> Bool {
-    if case .durableSessionHostUnusable = error { return true }
-    if case .fileWriteError = error { return true }
-    if case .sshServerBusy = error { return true }
-    return false
+    switch error {
+    case .durableSessionHostUnusable, .fileWriteError, .sshServerBusy, .durableSessionFull: true
+    case _: false
+    }
   }
 
   private func configuration(
