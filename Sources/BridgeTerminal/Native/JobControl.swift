@@ -15,6 +15,32 @@ package enum JobControl {
     return group < 0 || group == getpgrp()
   }
 
+  /// Whether nothing could continue this job: its process group is orphaned (setpgid(2)), as far as
+  /// its line of parents shows. The kernel stops no such group by SIGTSTP, and SIGSTOP must not.
+  static var isOrphaned: Bool {
+    let (group, session) = (getpgrp(), getsid(0))
+    var parent = getppid()
+    // A shell without jobs of its own is in the group of what it runs.
+    while parent > 0, getpgid(parent) == group {
+      guard let next = Self.parent(of: parent) else { return false }
+      parent = next
+    }
+    // That of another process namespace is 0.
+    return parent == 0 || getsid(parent) != session
+  }
+
+  /// The parent of another process (proc(5), stat: the second field behind the name, which may hold
+  /// anything); nil where it cannot be read.
+  private static func parent(of process: pid_t) -> pid_t? {
+    guard let file = unsafe fopen("/proc/\(process)/stat", "re") else { return nil }
+    defer { unsafe fclose(file) }
+    var bytes = [UInt8](repeating: 0, count: 512)
+    let count = unsafe fread(&bytes, 1, bytes.count, file)
+    guard let end = bytes[..<count].lastIndex(of: UInt8(ascii: ")")) else { return nil }
+    let fields = bytes[(end + 1)..<count].split(separator: UInt8(ascii: " "))
+    return fields.count > 1 ? pid_t(String(decoding: fields[1], as: UTF8.self)) : nil
+  }
+
   /// Stops the job as the kernel does one that reads from the background. A job without a shell to
   /// continue it goes on, and one that ignores the signal. One that a signal ends does so.
   static func stop() {

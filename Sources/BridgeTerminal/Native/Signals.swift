@@ -11,7 +11,8 @@ package final class Signals: Sendable {
     case end(Int32)
     /// SIGWINCH.
     case resized
-    /// SIGTSTP: the process stops as soon as `stopNow` is called, or in a moment.
+    /// SIGTSTP: the process stops as soon as `stopNow` is called, or in a moment. Where nothing
+    /// could continue it, `resumed` comes in its place.
     case stopping
     /// SIGCONT: the process was stopped, and its terminal may have another size.
     case resumed
@@ -34,11 +35,6 @@ package final class Signals: Sendable {
   private static let ready: UInt8 = 255
   /// How long that may take, in milliseconds.
   private static let readyTimeout: Int32 = 300
-  /// How soon after what may have been a stop this process goes on, in milliseconds. After one
-  /// SIGCONT comes with the end of it; to go on twice would ask a question twice.
-  private static let stopTimeout: Int32 = 1000
-  /// No person continues a job so soon: it was not stopped.
-  private static let shortestStop = Duration.milliseconds(1)
   /// Signals that come so close together are one wish: timeout(1) sends its own to the process and
   /// to its group, systemd.kill(5) sends SIGTERM and SIGHUP. No person presses a key twice so fast.
   private static let oneWish = Duration.milliseconds(200)
@@ -101,23 +97,16 @@ package final class Signals: Sendable {
     var isAway = false
     // A wait is over when the job is continued: the next one is for such a signal.
     var wasStopped = false
-    var stop = Stop.none
+    // Waits for `stopNow`.
+    var isStopping = false
     while true {
       let timeout =
-        stop.timeout ?? (isAway ? JobControl.interval : ending == nil ? -1 : limit)
+        isStopping
+        ? Self.readyTimeout : isAway ? JobControl.interval : ending == nil ? -1 : limit
       let next = Self.wake.wait(milliseconds: timeout)
-      if stop == .announced, next == nil || next == Self.ready {
-        var time = Duration.zero
-        TerminalModes.whileRestored {
-          time = ContinuousClock().measure { Self.stopAsByDefault() }
-        }
-        stop = time < Self.shortestStop ? .none : .tried
-        if stop == .none { isAway = ending == nil && !resume() }
-        continue
-      }
-      if stop == .tried, next == nil {
-        stop = .none
-        isAway = ending == nil && !resume()
+      if isStopping, next == nil || next == Self.ready {
+        isStopping = false
+        TerminalModes.whileRestored { raise(SIGSTOP) }
         continue
       }
       guard let number = next else {
@@ -137,11 +126,13 @@ package final class Signals: Sendable {
         (ending, limit, began) = (leftWith.withLock(\.self), Self.leaveTimeout, .now)
       case SIGWINCH: sink.yield(.resized)
       case Int32(Self.ready): continue
+      case SIGTSTP where JobControl.isOrphaned:
+        isAway = ending == nil && !resume()
       case SIGTSTP:
-        stop = ending == nil ? .announced : .none
+        isStopping = ending == nil
         sink.yield(.stopping)
       case SIGCONT:
-        stop = .none
+        isStopping = false
         isAway = ending == nil && !resume()
       case let number:
         if isForgiven.withLock({ $0.take() }) { ending = nil }
@@ -154,38 +145,6 @@ package final class Signals: Sendable {
         sink.yield(.end(128 + number))
       }
     }
-  }
-
-  /// How far a stop by SIGTSTP has come.
-  private enum Stop {
-    case none
-    /// What is drawn is being taken back. Can become tried.
-    case announced
-    /// It was stopped and was continued, or did not stop on a busy machine. Can become none.
-    case tried
-
-    var timeout: Int32? {
-      switch self {
-      case .none: nil
-      case .announced: readyTimeout
-      case .tried: stopTimeout
-      }
-    }
-  }
-
-  /// Stops this process as SIGTSTP does one that does not take it: a group without a shell that
-  /// could continue it goes on (setpgid(2), orphaned process groups), and so would not SIGSTOP.
-  private static func stopAsByDefault() {
-    var (usual, taken) = (sigaction(), sigaction())
-    unsafe usual.__sigaction_handler.sa_handler = SIG_DFL
-    guard unsafe sigaction(SIGTSTP, &usual, &taken) == 0 else { return }
-    var (stop, mask) = (sigset_t(), sigset_t())
-    unsafe sigemptyset(&stop)
-    unsafe sigaddset(&stop, SIGTSTP)
-    unsafe pthread_sigmask(SIG_UNBLOCK, &stop, &mask)
-    raise(SIGTSTP)
-    unsafe pthread_sigmask(SIG_SETMASK, &mask, nil)
-    unsafe sigaction(SIGTSTP, &taken, nil)
   }
 
   /// False where the job has the keyboard and is in the background.
