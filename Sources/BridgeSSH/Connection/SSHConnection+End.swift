@@ -15,7 +15,7 @@ extension SSHConnection {
     ending = failure
     let failed = failure.typed
     lastFailure = failed.context
-    if failure.observation != .cancelled { lose(by: failure) }
+    publishLoss()
     step(.fail(failed))
   }
 

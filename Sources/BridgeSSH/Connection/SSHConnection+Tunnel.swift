@@ -216,11 +216,13 @@ extension SSHConnection {
   }
 
   /// What ended the bastion, and this connection with it; nil where its owner closed it.
-  var lossOfBastion: SSHFailure? {
-    guard let loss = bastion?.assumeIsolated({ $0.ending }), loss.observation != .cancelled else {
-      return nil
-    }
-    return loss.ofTheLink
+  var lossOfBastion: SSHFailure? { bastion?.assumeIsolated { $0.lossOfLink } }
+
+  /// The failure that ended this connection, as it is for all that it carried; nil while it goes
+  /// on, and where its owner closed it.
+  var lossOfLink: SSHFailure? {
+    guard let ending, ending.observation != .cancelled else { return nil }
+    return ending.ofTheLink
   }
 }
 

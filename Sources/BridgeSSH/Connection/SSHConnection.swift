@@ -50,7 +50,10 @@ public actor SSHConnection: Connection {
   /// owner closed it.
   package nonisolated var loss: ConnectionError? { lost.withLock(\.self) }
 
-  func lose(by failure: SSHFailure) { lost.withLock { $0 = failure.ofTheLink.typed } }
+  func publishLoss() {
+    let loss = lossOfLink?.typed
+    lost.withLock { $0 = loss }
+  }
 
   func admit(_ admission: String?) { admitted.withLock { $0 = admission } }
 

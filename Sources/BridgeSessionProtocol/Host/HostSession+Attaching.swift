@@ -46,7 +46,7 @@ extension HostSession {
   ) throws(ProtocolError) -> [Effect] {
     guard hello.role == .writer, !mayWrite(hello), refusal(of: hello) == nil, let writer,
       attachments[writer]?.answersPings == true
-    else { return try greetWhereThereIsRoom(hello, from: id, at: now) }
+    else { return try greetWithinLimit(hello, from: id, at: now) }
     attachments[id]?.waiting = .writer(hello, writer, until: now + Limits.writerSilence)
     return [.send(writer, .ping(UInt64(id)))]
   }
@@ -65,8 +65,8 @@ extension HostSession {
       switch attachment.waiting {
       case .nothing(let hello): (id, hello)
       case .writer(let hello, _, let until) where until <= now: (id, hello)
-      case .room(let hello, let until) where until <= now || isSettled(hello): (id, hello)
-      case .writer, .room, .client, nil: nil
+      case .slot(let hello, let until) where until <= now || isSettled(hello): (id, hello)
+      case .writer, .slot, .client, nil: nil
       }
     }.sorted { attachments[$0.id]?.number ?? 0 < attachments[$1.id]?.number ?? 0 }
   }
@@ -77,14 +77,14 @@ extension HostSession {
       switch attachment.waiting {
       case .nothing: 0
       case .writer(_, _, let until): until
-      case .room(let hello, let until): isSettled(hello) ? 0 : until
+      case .slot(let hello, let until): isSettled(hello) ? 0 : until
       case .client, nil: nil
       }
     }.min()
   }
 
   /// Answers a hello that waited. A writer that has sent nothing meanwhile is displaced, and one
-  /// that was silent where there is no room.
+  /// that was silent where no slot is free.
   public mutating func answer(_ id: AttachmentID, at now: Milliseconds) -> [Effect] {
     guard let waiting = attachments[id]?.waiting else { return [] }
     var effects: [Effect] = []
@@ -92,16 +92,16 @@ extension HostSession {
     case .writer(let hello, let writer, let until) where until <= now:
       effects = replace(
         writer, "Client \(name(of: hello.client, id)) took the session over: this one was silent.")
-    case .room(let hello, _) where !hasRoom(for: hello):
+    case .slot(let hello, _) where !hasFreeSlot(for: hello):
       let last = longestSilent ?? id
       disconnect(last)
       let refusal = Refusal(.limit, "\(Limits.attachments) clients are attached already.")
       effects = [.send(last, .refused(refusal)), .end(last, .declined(.limit))]
       if last == id { return effects }
-    case .writer, .room, .client, .nothing: break
+    case .writer, .slot, .client, .nothing: break
     }
     do throws(ProtocolError) {
-      return try effects + greetWhereThereIsRoom(waiting.hello, from: id, at: now)
+      return try effects + greetWithinLimit(waiting.hello, from: id, at: now)
     } catch {
       return effects + violate(error, by: id)
     }
@@ -111,25 +111,25 @@ extension HostSession {
 
   /// Answers a hello, unless as many are attached as may be: then those are asked for a sign of
   /// life first, for a link that died in silence is counted until the system gives it up.
-  private mutating func greetWhereThereIsRoom(
+  private mutating func greetWithinLimit(
     _ hello: Hello, from id: AttachmentID, at now: Milliseconds
   ) throws(ProtocolError) -> [Effect] {
-    guard !hasRoom(for: hello), refusal(of: hello) == nil else {
+    guard !hasFreeSlot(for: hello), refusal(of: hello) == nil else {
       return try greet(hello, from: id, at: now)
     }
-    attachments[id]?.waiting = .room(hello, until: now + Limits.writerSilence)
+    attachments[id]?.waiting = .slot(hello, until: now + Limits.writerSilence)
     let asked = attachments.filter { $0.value.isAttached && $0.value.answersPings }.keys.sorted()
     for other in asked { attachments[other]?.isSilent = true }
     return asked.map { .send($0, .ping(UInt64(id))) }
   }
 
   /// Whether one more may be attached, beside those whose place it takes.
-  private func hasRoom(for hello: Hello) -> Bool {
+  private func hasFreeSlot(for hello: Hello) -> Bool {
     attachedCount - displaced(by: hello).count { $0.isAttached } < Limits.attachments
   }
 
-  /// Whether it is known what becomes of a hello that waits for room.
-  private func isSettled(_ hello: Hello) -> Bool { hasRoom(for: hello) || longestSilent == nil }
+  /// Whether it is known what becomes of a hello that waits for a slot.
+  private func isSettled(_ hello: Hello) -> Bool { hasFreeSlot(for: hello) || longestSilent == nil }
 
   /// The one to go first of those that were asked and have sent nothing: a reader before the
   /// writer.

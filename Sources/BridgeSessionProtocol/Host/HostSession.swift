@@ -73,14 +73,14 @@ public struct HostSession: Sendable {
     case client(Hello)
     /// A sign of life of the writer, in whose place its client wants to write.
     case writer(Hello, AttachmentID, until: Milliseconds)
-    /// Signs of life of those that are attached: there is no room, but in the place of a dead one.
-    case room(Hello, until: Milliseconds)
+    /// Signs of life of all attached clients: no slot is free, but a dead one has one.
+    case slot(Hello, until: Milliseconds)
     /// Nothing more.
     case nothing(Hello)
 
     var hello: Hello {
       switch self {
-      case .client(let hello), .writer(let hello, _, _), .room(let hello, _), .nothing(let hello):
+      case .client(let hello), .writer(let hello, _, _), .slot(let hello, _), .nothing(let hello):
         hello
       }
     }

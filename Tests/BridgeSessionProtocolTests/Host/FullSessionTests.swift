@@ -53,7 +53,7 @@ import Testing
     #expect(host.attachedCount == Limits.attachments && host.isWriter(101))
   }
 
-  @Test func onlyOneThatIsSilentMakesRoom() {
+  @Test func onlyASilentClientLosesItsSlot() {
     var host = hostWithNewcomer()
     for id in 1...Self.most where id != 5 { _ = host.receive(.pong(100), from: id, at: 200) }
     #expect(host.answerable(at: 3099).isEmpty)
@@ -96,7 +96,7 @@ import Testing
     #expect(host.attachedCount == Limits.attachments)
   }
 
-  @Test func oneThatLeavesMakesRoomAtOnce() {
+  @Test func aClientThatLeavesFreesItsSlotAtOnce() {
     var host = hostWithNewcomer()
     host.disconnect(9)
     #expect(host.answerable(at: 200).map(\.id) == [100])

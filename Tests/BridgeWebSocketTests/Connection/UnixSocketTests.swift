@@ -23,13 +23,21 @@ struct UnixSocketTests {
     return try WebSocketConnection(to: url, configuration: configuration)
   }
 
-  @Test("a server is reached by the name of its URL, and a megabyte goes both ways")
-  func messages() async throws {
+  /// A server, and a connection to it that has its greeting: the host that was asked for.
+  private func connected() async throws -> (
+    UnixServer, WebSocketConnection, MessageStream.AsyncIterator
+  ) {
     let server = try await UnixServer(at: path)
     let connection = try connection()
     try await connection.connect()
     let messages = connection.messages.makeAsyncIterator()
     #expect(try await messages.next() == .text("app.example"))
+    return (server, connection, messages)
+  }
+
+  @Test("a server is reached by the name of its URL, and a megabyte goes both ways")
+  func messages() async throws {
+    let (server, connection, messages) = try await connected()
     let bytes = (0..<(1 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 31) }
     let before = ContinuousClock.now
     try await connection.send(binary: bytes)
@@ -45,10 +53,7 @@ struct UnixSocketTests {
 
   @Test("a server that reads nothing has taken nothing, and answers no ping")
   func frozen() async throws {
-    let server = try await UnixServer(at: path)
-    let connection = try connection()
-    try await connection.connect()
-    #expect(try await connection.messages.makeAsyncIterator().next() == .text("app.example"))
+    let (server, connection, _) = try await connected()
     server.freeze()
     let heard = try #require(await connection.lastHeard)
     try await connection.send(binary: [UInt8](repeating: 7, count: 4 << 20))
@@ -63,11 +68,7 @@ struct UnixSocketTests {
 
   @Test("a server that is killed is a lost connection")
   func killed() async throws {
-    let server = try await UnixServer(at: path)
-    let connection = try connection()
-    try await connection.connect()
-    let messages = connection.messages.makeAsyncIterator()
-    #expect(try await messages.next() == .text("app.example"))
+    let (server, connection, messages) = try await connected()
     server.kill()
     await #expect(throws: AppError.webSocketDisconnected(code: nil, reason: nil)) {
       _ = try await messages.next()
