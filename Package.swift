@@ -248,7 +248,8 @@ let package = Package(
         "BridgeTransport", "BridgeWaiting", "CLibCrypto",
       ]),
     .target(
-      name: "BridgeTerminal", dependencies: ["BridgeTransport", "BridgeErrors", "BridgeWaiting"]),
+      name: "BridgeTerminal",
+      dependencies: ["BridgeTransport", "BridgeErrors", "BridgeWaiting", "CSessionSystem"]),
     .testTarget(
       name: "BridgeTerminalTests", dependencies: ["BridgeTerminal", "BridgeTestKit"]),
     .target(

@@ -119,7 +119,9 @@ struct ImportTable: Sendable {
         "BridgeTransport",
         "BridgeWaiting", "BridgeWebSocket", "FoundationEssentials", "Logging",
       ], platform: []),
-    Row(target: "BridgeTerminal", modules: ["BridgeErrors", "BridgeTransport", "BridgeWaiting"]),
+    Row(
+      target: "BridgeTerminal", modules: ["BridgeErrors", "BridgeTransport", "BridgeWaiting"],
+      native: ["CSessionSystem"]),
     Row(target: "bridgectl", modules: ["BridgeCommands"]),
     Row(target: "BridgeSessionProtocol", modules: [], platform: []),
     Row(target: "BridgeTerminalState", modules: [], platform: ["Glibc"]),

@@ -34,6 +34,7 @@ extension ConnectRequest {
     jump = ssh.jump
     logFile = try Self.paths(ssh.logFile.map { [$0] } ?? [], field: "-E").first
     carried = ssh.carried
+    control = ssh.control
     forwards = carried == nil ? ssh.forwards : nil
     isSSH = true
     // A program may drive it, and expect what ssh shows.

@@ -118,6 +118,10 @@ package struct ConnectRequest: Sendable, Equatable {
   package var forwardsAgent: Bool?
   /// Where a run in the background says that it needs its parent process no more.
   package var detachDescriptor: Int32?
+  /// What a run that shares its connection is asked to do, in the place of a run (`-O`).
+  package var control: SharingCommand?
+  /// Whether it shares its connection in the background, for the one that has started it.
+  package var isSharedOnly = false
   /// What is forwarded beside the configuration's; nil where nothing may be.
   package var forwards: [ForwardRule]?
   /// What is started, where that is more than `command` says: other bytes, or a subsystem.

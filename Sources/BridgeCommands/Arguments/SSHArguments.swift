@@ -52,8 +52,8 @@ package struct SSHArguments: Sendable, Equatable {
   package private(set) var forwards: [ForwardRule] = []
   /// `-W`.
   package private(set) var carried: TunnelTarget?
-  /// `-S`; nil also for `none`.
-  package private(set) var controlPath: String?
+  /// `-O`.
+  package private(set) var control: SharingCommand?
   /// `-n`, also by `-f`.
   package private(set) var readsNothing = false
   /// `-f`.
@@ -176,6 +176,8 @@ package struct SSHArguments: Sendable, Equatable {
       readsNothing = true
     case "g": flags["GatewayPorts"] = "yes"
     case "G": printsSettings = true
+    // As with OpenSSH, a second one has a person agree to each use.
+    case "M": flags["ControlMaster"] = flags["ControlMaster"] == nil ? "yes" : "ask"
     case "n": readsNothing = true
     case "N":
       guard !isSubsystem else { throw Self.conflictingTypes }
@@ -213,7 +215,8 @@ package struct SSHArguments: Sendable, Equatable {
     case "p": settings.append("Port=\(try Self.port(value))")
     case "P": flags["Tag"] = "\"\(value)\""
     case "Q": purpose = .query(value)
-    case "S": controlPath = value.lowercased() == "none" ? nil : value
+    case "O": try takeControl(value)
+    case "S": flags["ControlPath"] = "\"\(value)\""
     default: try takeForward(letter, value)
     }
   }
@@ -224,6 +227,14 @@ package struct SSHArguments: Sendable, Equatable {
         "Only a single -J option is permitted (use commas to separate multiple jump hops)")
     }
     jump = value
+  }
+
+  private mutating func takeControl(_ value: String) throws(Refusal) {
+    guard control == nil else { throw .because("Multiplex command already specified") }
+    guard let command = SharingCommand(rawValue: value) else {
+      throw .because("Invalid multiplex command.")
+    }
+    control = command
   }
 
   private mutating func takeSetting(_ value: String) throws(Refusal) {

@@ -37,10 +37,10 @@ package struct SSHOption: Sendable {
     SSHOption(letter, takesValue, .refused(words))
   }
 
-  /// Every option of OpenSSH 9.2 to 10. What `-I`, `-S`, `-X` and `-Y` come to depends on more than
+  /// Every option of OpenSSH 9.2 to 10. What `-I`, `-X` and `-Y` come to depends on more than
   /// the table says.
   package static let table =
-    done("246aGgNnqsTtVvxf") + done("bBcDeEFiJlLmopPQRSW", takesValue: true)
+    done("246aGgMNnqsTtVvxf") + done("bBcDeEFiJlLmoOpPQRSW", takesValue: true)
     + [
       accepted("A", "agent forwarding is not available: the host gets no agent"),
       accepted("C", "compression is not used"),
@@ -50,8 +50,6 @@ package struct SSHOption: Sendable {
       accepted("y", "messages go to standard error, not to syslog"),
       SSHOption("I", true, .accepted("keys of PKCS#11 tokens are not offered")),
       refused("1", takesValue: false, "SSH protocol v.1 is no longer supported"),
-      refused("M", takesValue: false, "connections are not shared: there is no master to become"),
-      refused("O", "connections are not shared: there is no master to command"),
       refused("w", "tunnel devices are not available"),
     ]
 
@@ -63,11 +61,11 @@ package struct SSHOption: Sendable {
 
   /// The command line in short.
   package static let usage = [
-    "usage: ssh [-246AaCfGgKkNnqsTtVvXxYy] [-B bind_interface] [-b bind_address]",
+    "usage: ssh [-246AaCfGgKkMNnqsTtVvXxYy] [-B bind_interface] [-b bind_address]",
     "           [-c ciphers] [-D [address:]port] [-E log_file]",
     "           [-e escape_char] [-F config_file] [-I pkcs11] [-i key_file] [-J hosts]",
-    "           [-L address] [-l user] [-m macs] [-o KEY=VALUE] [-P tag] [-p port]",
-    "           [-R address] [-S none] [-W host:port] destination [command [argument ...]]",
+    "           [-L address] [-l user] [-m macs] [-O ctl_cmd] [-o KEY=VALUE] [-P tag] [-p port]",
+    "           [-R address] [-S ctl_path] [-W host:port] destination [command [argument ...]]",
     "       ssh [-Q query_option]",
   ]
 }

@@ -72,7 +72,6 @@ package struct SSHCommand: AsyncParsableCommand {
   ) async -> Never {
     for line in arguments.warnings + missingFiles(arguments, local) { say(line) }
     let request: LinkCommand.Request = { () throws(AppError) in
-      try checkMaster(arguments.controlPath)
       if let refusal = SSHLibraries.refusal { throw refusal }
       var request = try ConnectRequest(arguments, command: command, home: local.home)
       // As OpenSSH, which tries the usual ones then.
@@ -82,31 +81,27 @@ package struct SSHCommand: AsyncParsableCommand {
     if arguments.purpose == .settings, let request = try? request() {
       await ConfigCommand.run(ssh: request)
     }
-    let foreground = arguments.goesToBackground ? Foreground.takeDescriptor() : nil
-    if arguments.goesToBackground, foreground == nil, (try? request()) != nil {
-      await Foreground.run()
-    }
+    let isSharedOnly = Foreground.takeSharing()
+    let isBackground = arguments.goesToBackground && arguments.control == nil
+    let foreground = isBackground || isSharedOnly ? Foreground.takeDescriptor() : nil
+    if isBackground, foreground == nil, (try? request()) != nil { await Foreground.run() }
     // As OpenSSH, for which a directory is at its end.
-    if arguments.readsNothing || LocalEnvironment.inputIsDirectory {
+    if arguments.readsNothing || isSharedOnly || LocalEnvironment.inputIsDirectory {
       LocalEnvironment.closeInput()
     }
-    await LinkCommand.ssh.run(
+    var run = LinkCommand.ssh
+    run.begin = { await SharingPlan.begin($0, $1, $2, $3) }
+    await run.run(
       { () throws(AppError) in
         var request = try request()
         request.detachDescriptor = foreground
+        request.isSharedOnly = isSharedOnly
         return request
       },
       { context in
         for remark in arguments.remarks { context.reporter.detail("bridgectl: \(remark)") }
         return ConnectCommand.work(context)
       })
-  }
-
-  /// A master of another program would be used by ssh, and a run that logs in is another one.
-  private static func checkMaster(_ path: String?) throws(AppError) {
-    guard let path, LocalEnvironment.isSocket(path) else { return }
-    throw .featureUnavailable(
-      feature: "-S \(PeerText.escaped(path, limit: 1024)), where another program shares its link,")
   }
 
   private static func missingFiles(

@@ -75,6 +75,7 @@ struct ConnectRun<Work: LinkWork>: Sendable {
     }
     let forwards = Work.Link.forwards(context, over: links)
     if let failure = await forwards?.start() { return await finish(failure, signal: nil) }
+    await context.sharing?.use(forwards)
     let events = supervisor.events()
     var ending: RunContext.Ending?
     // Whether a signal decides how the run ends: not once its work has ended.
@@ -97,6 +98,12 @@ struct ConnectRun<Work: LinkWork>: Sendable {
       }
       if let keyboard { listen(to: keyboard, forwards, in: &group) }
       if let forwards { keep(forwards, in: &group) }
+      if let sharing = context.sharing {
+        group.addTask(executorPreference: reactor) {
+          await sharing.serve()
+          return .over
+        }
+      }
       if case .upTo(let limit)? = request.recovery.wait {
         group.addTask(executorPreference: reactor) { await giveUp(after: limit) }
       }
@@ -108,13 +115,14 @@ struct ConnectRun<Work: LinkWork>: Sendable {
         case .ended(let next):
           let isFirst = ending == nil
           ending = ending ?? next
-          guard isFirst, let forwards, await waits(for: forwards, next) else {
+          guard isFirst, await outlives(next, forwards) else {
             isOpen = false
             await shutDown(forwards, abandonsWork: Self.isOfInput(next))
             continue
           }
           group.addTask(executorPreference: reactor) {
-            await forwards.untilIdle()
+            await forwards?.untilIdle()
+            await context.sharing?.untilIdle()
             return .carried
           }
           // What the user asks for, or that the link has given up.
@@ -178,6 +186,9 @@ struct ConnectRun<Work: LinkWork>: Sendable {
   private func use(
     _ connection: Work.Link, _ generation: Int, _ forwards: RunForwards?
   ) async {
+    if let sharing = context.sharing, await !connection.share(by: sharing) {
+      return context.finish(.success(.success))
+    }
     context.detachment?.loggedIn(reporter)
     await forwards?.untilAnswered()
     guard !Task.isCancelled else { return }
@@ -197,15 +208,19 @@ struct ConnectRun<Work: LinkWork>: Sendable {
     }
   }
 
-  /// As with ssh, what is forwarded outlives the shell or the command; the terminal is the user's
-  /// again, so that Ctrl-C ends it.
-  private func waits(for forwards: RunForwards, _ ending: RunContext.Ending) async -> Bool {
+  /// As with ssh, what is forwarded, and what others run over the connection, outlives the shell or
+  /// the command; the terminal is the user's again, so that Ctrl-C ends it.
+  private func outlives(_ ending: RunContext.Ending, _ forwards: RunForwards?) async -> Bool {
     let hasEnded = context.facts.withLock { $0.remote != nil }
-    let count = await forwards.count
-    guard case .success = ending, hasEnded, count > 0 else { return false }
+    let carried = await forwards?.count ?? 0
+    let shared = await context.sharing?.count ?? 0
+    guard case .success = ending, hasEnded, carried + shared > 0 else { return false }
     TerminalModes.restore()
-    let subject = count == 1 ? "forwarded connection" : "forwarded connections"
-    reporter.log("bridgectl: waiting for the end of \(count) \(subject); Ctrl-C ends them.")
+    let what = [
+      carried > 0 ? Counted.text(carried, "forwarded connection") : nil,
+      shared > 0 ? Counted.text(shared, "session") + " of other runs" : nil,
+    ].compactMap(\.self).joined(separator: " and ")
+    reporter.log("bridgectl: waiting for the end of \(what); Ctrl-C ends them.")
     return true
   }
 
@@ -231,6 +246,7 @@ struct ConnectRun<Work: LinkWork>: Sendable {
     // Its keys are closed: what a banner offered would not be there.
     view.end()
     await work.close()
+    await context.sharing?.close()
     await forwards?.close()
     await supervisor.shutDown()
   }
@@ -308,6 +324,7 @@ struct ConnectRun<Work: LinkWork>: Sendable {
       // Another program had the terminal.
       case .resumed: reporter.forgetScreen()
       }
+      await context.sharing?.resized()
       if let size = TerminalSize(of: 0) {
         context.screen?.resize(size)
         context.resizes.yield(size)

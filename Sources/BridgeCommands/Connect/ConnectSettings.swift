@@ -37,6 +37,8 @@ package struct ConnectSettings: Sendable, Equatable {
   package var localCommand: String?
   /// The targets that a client of a SOCKS port of the host may name; nil for any.
   package var remoteTargets: [PermittedTarget]?
+  /// How the connection is shared with other runs.
+  package var sharing = ConnectionSharing()
   /// Whether a forward's unix socket takes the place of one that is there.
   package var replacesSockets = false
 
@@ -117,6 +119,7 @@ extension ConnectSettings {
     localCommand = config.permitsLocalCommand ? config.localCommand : nil
     remoteTargets = config.remoteTargets
     replacesSockets = config.replacesSockets
+    sharing = config.sharing
     if let typed = try layers.forwards(request, files: environment.files) {
       let isOpen = request.isGateway || config.opensForwards
       typedForwards = typed.map { isOpen ? $0.opened : $0 }

@@ -20,8 +20,6 @@ final class Detachment: Sendable {
     self.descriptor = descriptor
     self.isIdle = isIdle
     state = Mutex(State(arePortsOpen: !waitsForForwards))
-    // What this process starts has no part in it.
-    Foreground.keepToSelf(descriptor)
   }
 
   /// The login has succeeded.

@@ -19,6 +19,10 @@ struct LinkCommand: Sendable {
   /// Whether it starts what gets the user's terminal: that begins in the foreground.
   var startsTerminal: @Sendable (ConnectRequest, ConnectSettings, LocalEnvironment) -> Bool =
     { _, _, _ in false }
+  /// What comes before a connection of its own.
+  var begin:
+    @Sendable (ConnectRequest, ConnectSettings, LocalEnvironment, Reporter) async ->
+      RunBeginning = { _, _, _, _ in .own(nil) }
 
   /// A command with `options`.
   init(
@@ -177,6 +181,10 @@ struct LinkCommand: Sendable {
     } catch {
       throw CommandFailure(error: error, isInFile: true)
     }
+    // What is asked for runs over it then.
+    if request.isSharedOnly {
+      (request.isIdle, request.program, request.command, request.carried) = (true, nil, nil, nil)
+    }
     if request.takesSession, settings.readsNothing {
       LocalEnvironment.closeInput()
       local.inputIsTerminal = false
@@ -217,9 +225,15 @@ struct LinkCommand: Sendable {
       if startsTerminal(request, settings, local) {
         _ = await JobControl.untilForeground(on: 0)
       }
+      let share: (@Sendable (RunBeginning.Sharing) -> any ConnectionSharer)?
+      switch await begin(request, settings, local, reporter) {
+      case .ended(let report): return report
+      case .own(let sharing): share = sharing
+      }
       let context = RunContext(
         request: request, settings: settings, local: local, reporter: reporter,
-        reactor: ReactorGroup.shared.next(), interactive: isInteractive(request, settings, local))
+        reactor: ReactorGroup.shared.next(), interactive: isInteractive(request, settings, local),
+        share: share)
       let code = await Self.run(work(context), context)
       let facts = context.facts.withLock { $0 }
       var report = ExitReport(code: code, remote: facts.remote, caseName: facts.caseName)

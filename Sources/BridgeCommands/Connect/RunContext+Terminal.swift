@@ -41,8 +41,11 @@ extension RunContext {
   /// Whether the remote side gets a terminal.
   var wantsTerminal: Bool { Self.wantsTerminal(request, settings, local) }
 
+  /// The type of the terminal of this run.
+  var terminalType: String { Self.terminalType(settings, local) }
+
   /// The type of the user's terminal, or the one that SetEnv gives it.
-  var terminalType: String {
+  static func terminalType(_ settings: ConnectSettings, _ local: LocalEnvironment) -> String {
     let given = settings.environment.first { $0.name == "TERM" }?.value
     return [given, local.variables["TERM"]].compactMap(\.self).first { !$0.isEmpty } ?? "dumb"
   }

@@ -32,14 +32,18 @@ struct RunContext: Sendable {
   let counters = Counters()
   /// How the run goes to the background, where it does.
   let detachment: Detachment?
+  /// What shares the connection with other runs, where that is wanted.
+  let sharing: (any ConnectionSharer)?
   /// The first ending counts.
   let endings: AsyncStream<Ending>
   let end: AsyncStream<Ending>.Continuation
 
-  /// A context whose keyboard may be owned by a shell where it is `interactive`.
+  /// A context whose keyboard may be owned by a shell where it is `interactive`, and whose
+  /// connection is shared by what `share` makes.
   init(
     request: ConnectRequest, settings: ConnectSettings, local: LocalEnvironment,
-    reporter: Reporter, reactor: Reactor, interactive: Bool
+    reporter: Reporter, reactor: Reactor, interactive: Bool,
+    share: ((RunBeginning.Sharing) -> any ConnectionSharer)? = nil
   ) {
     self.request = request
     self.settings = settings
@@ -69,6 +73,10 @@ struct RunContext: Sendable {
     let (endings, end) = AsyncStream.makeStream(
       of: Ending.self, bufferingPolicy: .bufferingOldest(1))
     (self.endings, self.end) = (endings, end)
+    sharing = share?(
+      RunBeginning.Sharing(
+        reporter: reporter, isIdle: request.isIdle, reactor: reactor,
+        end: { end.yield(.success(.success)) }))
     input = DescriptorReader(0) { errno in
       end.yield(.failure(CommandFailure(error: StandardInput.error(errno))))
     }

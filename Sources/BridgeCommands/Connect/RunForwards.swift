@@ -13,9 +13,9 @@ struct RunForwards: Sendable {
   /// Open when each port of the host was asked for once.
   private let isAnswered = Latch()
 
-  /// Nil where nothing is forwarded.
+  /// Nil where nothing is forwarded, and no other run may ask for that.
   init?(_ context: RunContext, over links: RunLinks<SSHConnection>) {
-    guard !context.settings.forwards.isEmpty else { return nil }
+    guard !context.settings.forwards.isEmpty || context.sharing != nil else { return nil }
     (self.context, self.links) = (context, links)
     var limits = Forwarder.Limits()
     limits.keepalive = context.settings.keepalive
@@ -98,6 +98,14 @@ struct RunForwards: Sendable {
     }
     context.detachment?.portsAreOpen(context.reporter)
   }
+
+  /// Takes connections as `rule` says too; the port.
+  ///
+  /// - Throws: as `Forwarder.listen`.
+  func add(_ rule: ForwardRule) async throws(AppError) -> Int { try await forwarder.listen(rule) }
+
+  /// Takes no more as `rule` says; false where none were.
+  func cancel(_ rule: ForwardRule) async -> Bool { await forwarder.cancel(rule) }
 
   /// Reports the steps of the forwarded connections and of the ports until `close`.
   func report() async {

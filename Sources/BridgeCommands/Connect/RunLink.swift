@@ -30,6 +30,10 @@ protocol RunLink: Connection {
 
   /// What leads through the host; nil where nothing does.
   static func forwards(_ context: RunContext, over links: RunLinks<Self>) -> RunForwards?
+
+  /// Is shared with other runs from now on; false where the run is of no use, because another one
+  /// does that.
+  func share(by sharing: any ConnectionSharer) async -> Bool
 }
 
 extension SSHConnection: RunLink {
@@ -58,6 +62,8 @@ extension SSHConnection: RunLink {
   ) -> RunForwards? {
     RunForwards(context, over: links)
   }
+
+  func share(by sharing: any ConnectionSharer) async -> Bool { await sharing.use(self) }
 }
 
 extension WebSocketConnection: RunLink {
@@ -93,4 +99,6 @@ extension WebSocketConnection: RunLink {
   ) -> RunForwards? {
     nil
   }
+
+  func share(by sharing: any ConnectionSharer) -> Bool { true }
 }

@@ -190,6 +190,7 @@ package struct ConfigReport: Sendable, Equatable {
     add("localcommand", config.localCommand)
     add("permitlocalcommand", Self.word(config.permitsLocalCommand))
     add("tag", config.tag)
+    addSharing(config.sharing)
     for (keyword, words) in [
       ("sendenv", config.sentEnvironment), ("setenv", config.setEnvironment),
     ] {
@@ -198,6 +199,24 @@ package struct ConfigReport: Sendable, Equatable {
       }
     }
     add("loglevel", (config.logLevel ?? .info).rawValue.uppercased())
+  }
+
+  private mutating func addSharing(_ sharing: ConnectionSharing) {
+    let master =
+      switch sharing.master {
+      case .no: "false"
+      case .yes: "true"
+      case let other: other.rawValue
+      }
+    add("controlmaster", master)
+    add("controlpath", sharing.path)
+    let persistence =
+      switch sharing.persistence {
+      case .none: "no"
+      case .forever: "yes"
+      case .limited(let time): Self.seconds(time)
+      }
+    add("controlpersist", persistence)
   }
 
   private mutating func addForwards(_ settings: ConnectSettings, _ config: ClientConfig) {

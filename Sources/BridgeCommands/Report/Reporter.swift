@@ -59,7 +59,7 @@ final class Reporter: Sendable {
   init(_ style: Style, eventsDescriptor: Int32? = nil, logDescriptor: Int32? = nil) {
     var style = style
     standardError = DescriptorWriter(2)
-    words = logDescriptor.map(DescriptorWriter.init) ?? standardError
+    words = logDescriptor.map { DescriptorWriter($0) } ?? standardError
     if logDescriptor != nil {
       style.isTerminal = false
       style.sharesTerminal = false

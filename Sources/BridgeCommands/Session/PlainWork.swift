@@ -137,8 +137,10 @@ final class PlainWork: LinkWork {
     state.withLock { $0.predicted = predicted }
     await predicted?.setRoundTrip(connection.roundTrip)
     let remote = RemoteSession(
-      context, channel, input: input, predicted: predicted, resizes: sizes)
-    switch await remote.run() {
+      channel, context.ends(input: input, predicted: predicted, sizes: sizes))
+    let end = await remote.run()
+    predicted?.withdraw()
+    switch end {
     case .ended(let status):
       state.withLock { $0.ledger.end() }
       context.facts.withLock { $0.remote = ExitReport.Remote(status) }

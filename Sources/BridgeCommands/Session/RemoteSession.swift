@@ -13,18 +13,12 @@ enum SessionEnd: Sendable {
   case outputClosed
 }
 
-/// One shell or command and this process's standard streams, until it ends.
+/// One shell or command and its streams here, until it ends.
 ///
-/// Every wait can be canceled; what blocks does so on the threads of `output`, `input` and the
-/// reporter.
+/// Every wait can be canceled; what blocks does so on the threads of the streams.
 struct RemoteSession: Sendable {
-  private let context: RunContext
   private let channel: SSHChannel
-  private let input: CommandInput
-  /// The user's terminal, where what is typed is shown before its echo.
-  private let predicted: PredictedTerminal?
-  /// Sizes of the terminal from now on.
-  private let resizes: AsyncStream<TerminalSize>
+  private let ends: SessionEnds
   private let activity = Mutex(Activity())
 
   private struct Activity {
@@ -47,21 +41,15 @@ struct RemoteSession: Sendable {
     case idle
   }
 
-  init(
-    _ context: RunContext, _ channel: SSHChannel, input: CommandInput,
-    predicted: PredictedTerminal?, resizes: AsyncStream<TerminalSize>
-  ) {
-    self.context = context
+  /// A session that `channel` carries, between it and `ends`.
+  init(_ channel: SSHChannel, _ ends: SessionEnds) {
     self.channel = channel
-    self.input = input
-    self.predicted = predicted
-    self.resizes = resizes
+    self.ends = ends
   }
 
   /// Carries bytes both ways until the end.
   func run() async -> SessionEnd {
-    defer { predicted?.withdraw() }
-    return await withTaskGroup(of: Step.self) { group in
+    await withTaskGroup(of: Step.self) { group in
       group.addTask { await carryOutput() }
       group.addTask { await carryErrors() }
       group.addTask { await status() }
@@ -84,10 +72,7 @@ struct RemoteSession: Sendable {
         // of it, and a process in the background may still write.
         case .reported: if openStreams > 0 { group.addTask { await quiet() } }
         case .quiet:
-          guard openStreams > 0 else { continue }
-          context.reporter.log(
-            "bridgectl: the command has ended; waiting for the end of its output, which a process "
-              + "that it started may keep open.")
+          if openStreams > 0 { ends.outlived() }
         }
         // A status is accepted where all of the output came.
         if openStreams == 0, let ending { return Self.end(cut.map { .failure($0) } ?? ending) }
@@ -122,7 +107,7 @@ struct RemoteSession: Sendable {
 
   private func carryOutput() async -> Step {
     await carry(channel.standardOutput) { bytes in
-      let outcome = await context.write([bytes], through: predicted)
+      let outcome = await ends.write(bytes)
       guard outcome == .failed, isDiscarded(bytes.count) else { return outcome }
       return .written
     }
@@ -132,7 +117,7 @@ struct RemoteSession: Sendable {
   /// its status: what it has printed by then is on its way. One that prints on is not waited for:
   /// ssh has it end by SIGPIPE.
   private func isDiscarded(_ count: Int) -> Bool {
-    guard context.reporter.style.isSSH, case .success = context.outputEnding else { return false }
+    guard ends.discardsOutput() else { return false }
     return activity.withLock { activity in
       let (since, before) = activity.discarded ?? (.now, 0)
       activity.discarded = (since, before + count)
@@ -146,7 +131,7 @@ struct RemoteSession: Sendable {
   private func carryErrors() async -> Step {
     // A closed standard error means no output is wanted there; the command continues.
     await carry(channel.standardError) { bytes in
-      let outcome = await context.reporter.remoteError(bytes)
+      let outcome = await ends.writeErrors(bytes)
       return outcome == .failed ? .written : outcome
     }
   }
@@ -175,34 +160,14 @@ struct RemoteSession: Sendable {
   }
 
   private func carryInput() async -> Step {
-    if let keyboard = context.keyboard {
-      await keyboard.carry(
-        to: PredictedInput(target: channel, terminal: predicted, repaint: context.repaint))
-      return .idle
-    }
-    var index = 0
-    do throws(AppError) {
-      while true {
-        switch await input.read(index) {
-        case .bytes(let bytes):
-          index += 1
-          try await channel.write(bytes)
-        case .end:
-          try await channel.finishInput()
-          return .idle
-        case .cancelled: return .idle
-        }
-      }
-    } catch {
-      // It takes no more input; its status reports how it ends.
-      return .idle
-    }
+    await ends.carryInput(channel)
+    return .idle
   }
 
   private func carrySizes() async -> Step {
     do throws(AppError) {
-      for await size in resizes {
-        predicted?.resize(size)
+      for await size in ends.sizes {
+        ends.resized(size)
         try await channel.resize(to: size)
       }
     } catch {
@@ -217,7 +182,7 @@ struct RemoteSession: Sendable {
     var (seen, slices) = (activity.withLock { $0.chunks }, 0)
     while slices < Self.quietSlices {
       do {
-        try await context.clock.sleep(for: Self.quietTime / Self.quietSlices)
+        try await ends.clock.sleep(for: Self.quietTime / Self.quietSlices)
       } catch {
         return .idle
       }

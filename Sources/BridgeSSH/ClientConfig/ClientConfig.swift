@@ -196,6 +196,8 @@ package struct ClientConfig: Sendable, Equatable {
   package var clearsForwards = false
   /// How to log in.
   package var login = Login()
+  /// ControlMaster, ControlPath and ControlPersist.
+  package var sharing = ConnectionSharing()
   /// HashKnownHosts.
   package var hidesHostNames: Bool?
   /// One sentence for each keyword whose effect is missed, each skipped Match block and each
@@ -207,8 +209,7 @@ package struct ClientConfig: Sendable, Equatable {
   /// of them sets is a default, or was typed.
   package var entries: [ConfigEntry] = []
 
-  /// The first line or option of each keyword that has no effect here, in their order; the path of
-  /// ControlPath is expanded where it can be.
+  /// The first line or option of each keyword that has no effect here, in their order.
   package var unused: [ConfigEntry] = []
 
   /// What holds for `query` where nothing is set.

@@ -75,6 +75,12 @@ enum ConfigEffect {
     }
   }
 
+  static func controlPath(
+    _ entry: ConfigEntry, _ names: ConfigNames, _ config: inout ClientConfig
+  ) throws(AppError) {
+    config.sharing.path = entry.isNone ? nil : try names.path(entry)
+  }
+
   static func knownHostsCommand(
     _ entry: ConfigEntry, _ names: ConfigNames, _ config: inout ClientConfig
   ) throws(AppError) {

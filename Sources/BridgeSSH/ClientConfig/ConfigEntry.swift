@@ -7,7 +7,7 @@ package struct ConfigEntry: Sendable, Equatable {
   /// The keyword as it is written here.
   let name: String
   /// What follows it: at least one word, but of a keyword that has no effect.
-  package fileprivate(set) var words: [String]
+  package let words: [String]
   /// Where it is written.
   package let location: ConfigLocation
 
@@ -16,13 +16,6 @@ package struct ConfigEntry: Sendable, Equatable {
 
   /// Whether it says `none`.
   var isNone: Bool { text.lowercased() == "none" }
-
-  /// The same with these words.
-  func saying(_ words: [String]) -> ConfigEntry {
-    var entry = self
-    entry.words = words
-    return entry
-  }
 
   /// The error for a value that cannot be used.
   func refusal(_ reason: String) -> AppError {

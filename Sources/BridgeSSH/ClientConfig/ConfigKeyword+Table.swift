@@ -89,6 +89,9 @@ extension ConfigKeyword {
     ConfigKeyword(
       "PermitRemoteOpen", .several, isRestriction: true, check: ConfigEffect.checkRemoteOpen,
       effect: ConfigEffect.remoteOpen),
+    ConfigKeyword("ControlMaster", ConfigValue.master) { $0.sharing.master = $1 },
+    ConfigKeyword("ControlPath", effect: ConfigEffect.controlPath),
+    ConfigKeyword("ControlPersist", ConfigValue.persistence) { $0.sharing.persistence = $1 },
     ConfigKeyword("LogLevel", ConfigValue.level, field: \.logLevel),
     ConfigKeyword(
       "ProxyJump", slot: "proxy", isRestriction: true, check: ConfigEffect.checkJump,

@@ -71,12 +71,7 @@ struct ConfigSettings {
     let names = ConfigNames(for: config, jump: jump, query: query, files: files)
     try apply(ConfigKeyword.others, names, to: &config)
     config.entries = Self.slots(of: ConfigKeyword.table).flatMap { lines[$0] ?? [] }.map(\.entry)
-    config.unused = unused.map { entry in
-      guard entry.keyword == "ControlPath", !entry.words.isEmpty, !entry.isNone,
-        let path = try? names.path(entry)
-      else { return entry }
-      return entry.saying([path])
-    }
+    config.unused = unused
     config.warnings = warnings
     config.notes = notes
     return config

@@ -127,6 +127,33 @@ enum ConfigValue {
     }
   }
 
+  static func master(
+    _ text: String, _ refuse: Refusal
+  ) throws(AppError) -> ConnectionSharing.Master {
+    switch text.lowercased() {
+    case "true": return .yes
+    case "false": return .no
+    case let other:
+      guard let value = ConnectionSharing.Master(rawValue: other) else {
+        throw refuse("\(shown(text)) is none of yes, no, auto, ask, autoask")
+      }
+      return value
+    }
+  }
+
+  /// A time of nothing is without an end (ssh_config(5)).
+  static func persistence(
+    _ text: String, _ refuse: Refusal
+  ) throws(AppError) -> ConnectionSharing.Persistence {
+    switch text.lowercased() {
+    case "yes", "true": return .forever
+    case "no", "false": return .none
+    default:
+      let limit = try time(text, refuse)
+      return limit == .zero ? .forever : .limited(limit)
+    }
+  }
+
   static func session(
     _ text: String, _ refuse: Refusal
   ) throws(AppError) -> ClientConfig.SessionType {

@@ -31,7 +31,7 @@ struct UnusedKeyword: Sendable {
     // What only OpenSSH's own processes, screens and caches have.
     rows(.harmless, "AddKeysToAgent CanonicalDomains CanonicalizeFallbackLocal CanonicalizeMaxDots")
     + rows(.harmless, "CanonicalizePermittedCNAMEs CASignatureAlgorithms Compression")
-    + rows(.harmless, "ConnectionAttempts ControlMaster ControlPath ControlPersist")
+    + rows(.harmless, "ConnectionAttempts")
     + rows(.harmless, "EnableEscapeCommandline EnableSSHKeysign FingerprintHash ForwardX11Timeout")
     + rows(.harmless, "ForwardX11Trusted GSSAPIAuthentication GSSAPIClientIdentity")
     + rows(.harmless, "GSSAPIDelegateCredentials GSSAPIKexAlgorithms GSSAPIKeyExchange")

@@ -37,6 +37,9 @@ package struct ForwardAttempts {
   /// Those that are not listened on.
   package var waiting: [ForwardRule] { entries.filter { !$0.isListening }.map(\.rule) }
 
+  /// Whether `rule` is to be listened on.
+  package func has(_ rule: ForwardRule) -> Bool { entries.contains { $0.rule == rule } }
+
   /// Where `rule` is listened on; nil where it is not.
   package func port(of rule: ForwardRule) -> Int? {
     guard let entry = entries.first(where: { $0.rule == rule }), entry.isListening else {

@@ -42,6 +42,18 @@ extension Forwarder {
     return try result.get()
   }
 
+  /// libssh2 cannot end the listening at one port alone without ending what came to it.
+  func cancelThere(_ rule: ForwardRule) async -> Bool {
+    guard remote.attempts.has(rule) else { return false }
+    answer(rule, .failure(.cancelled))
+    remote.attempts.remove(rule)
+    let session = remote.session
+    session?.stopWatching()
+    await session?.connection.close()
+    wakeKeeper()
+    return true
+  }
+
   /// Asks for it from now on, whenever it is not there.
   func keepAsking(for rule: ForwardRule) {
     if case .socket = rule.source {

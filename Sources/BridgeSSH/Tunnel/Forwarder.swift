@@ -78,7 +78,7 @@ public actor Forwarder {
   nonisolated let makeSession: @Sendable () async throws(AppError) -> SSHConnection
 
   private let sink = ForwardEvents()
-  private var listeners: [ListeningSocket] = []
+  private var listeners: [(rule: ForwardRule, socket: ListeningSocket)] = []
   var entries: [Int: Entry] = [:] { didSet { resumeIfIdle() } }
   var sessions: [ForwardSession] = []
   /// A session is being made.
@@ -229,6 +229,24 @@ public actor Forwarder {
     await withTaskExecutorPreference(reactor) { await self.keepTryingHere(rule) }
   }
 
+  /// Takes no more connections as `rule` says; false where it was not asked to.
+  ///
+  /// What is carried goes on, but for a port of the host: the session of all of those is closed,
+  /// and those that are left are asked for again.
+  public nonisolated func cancel(_ rule: ForwardRule) async -> Bool {
+    await withTaskExecutorPreference(reactor) { await self.cancelHere(rule) }
+  }
+
+  private func cancelHere(_ rule: ForwardRule) async -> Bool {
+    guard rule.side == .local else { return await cancelThere(rule) }
+    let ending = listeners.filter { $0.rule == rule }
+    for listener in ending { listener.socket.close() }
+    listeners.removeAll { $0.rule == rule }
+    let wasWaiting = localAttempts.waiting.contains(rule)
+    localAttempts.remove(rule)
+    return wasWaiting || !ending.isEmpty
+  }
+
   private func keepTryingHere(_ rule: ForwardRule) {
     guard !isClosed else { return }
     guard rule.side == .local else { return keepAsking(for: rule) }
@@ -285,7 +303,7 @@ public actor Forwarder {
       }
       guard isStarted else { throw .internalError(detail: "\(rule) cannot be watched") }
     }
-    listeners += opened
+    listeners += opened.map { (rule, $0) }
     return opened.first?.port ?? 0
   }
 
@@ -379,7 +397,7 @@ public actor Forwarder {
 
   private func closeHere() async {
     isClosed = true
-    for listener in listeners { listener.close() }
+    for listener in listeners { listener.socket.close() }
     listeners = []
     localTimer?.cancel()
     for (id, entry) in entries {

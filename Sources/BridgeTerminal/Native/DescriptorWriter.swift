@@ -37,19 +37,28 @@ package final class DescriptorWriter: Sendable {
     var lastCaller = 0
     /// Bytes in the queue without a waiting caller.
     var posted = 0
+    /// Nothing is taken any more.
     var isClosed = false
     var isStarted = false
+    /// The thread ends when all is written.
+    var isFinished = false
+    /// The descriptor is open, and this writer's.
+    var ownsDescriptor: Bool
     var failure: Int32?
   }
 
   /// The descriptor.
   package let descriptor: Int32
-  private let state = Mutex(State())
+  private let state: Mutex<State>
   private let wake = DispatchSemaphore(value: 0)
   private static let postLimit = 256 << 10
 
-  /// A writer to `descriptor`, which stays open after it.
-  package init(_ descriptor: Int32) { self.descriptor = descriptor }
+  /// A writer to `descriptor`, which stays open after it unless the writer owns it: `finish` closes
+  /// it then.
+  package init(_ descriptor: Int32, ownsDescriptor: Bool = false) {
+    self.descriptor = descriptor
+    state = Mutex(State(ownsDescriptor: ownsDescriptor))
+  }
 
   /// Writes `bytes` after all that was handed over before. A canceled task does not wait, and its
   /// bytes go even so: who is canceled must not hand over more.
@@ -92,6 +101,24 @@ package final class DescriptorWriter: Sendable {
     return isStarted ? await queue([]) : .written
   }
 
+  /// Ends the thread when all that was handed over is written, and closes a descriptor of its own.
+  package func finish() {
+    let (isIdle, isOver) = state.withLock { state in
+      state.isFinished = true
+      return (!state.isStarted, state.isClosed)
+    }
+    if isIdle || isOver { giveBack() } else { wake.signal() }
+  }
+
+  private func giveBack() {
+    let isOwn = state.withLock { state in
+      defer { state.ownsDescriptor = false }
+      state.isClosed = true
+      return state.ownsDescriptor
+    }
+    if isOwn { Glibc.close(descriptor) }
+  }
+
   private func queue(_ parts: [[UInt8]]) async -> Outcome {
     let caller = Promise<Outcome>()
     let id = state.withLock { state in
@@ -127,10 +154,11 @@ package final class DescriptorWriter: Sendable {
   private func run() {
     while true {
       wake.wait()
-      let next = state.withLock { state -> Chunk? in
-        guard !state.isClosed, !state.queue.isEmpty else { return nil }
-        return state.queue.removeFirst()
+      let (next, isOver) = state.withLock { state -> (Chunk?, Bool) in
+        guard !state.isClosed, !state.queue.isEmpty else { return (nil, state.isFinished) }
+        return (state.queue.removeFirst(), false)
       }
+      if isOver { return giveBack() }
       guard let next else { continue }
       var failure: Int32?
       for part in next.parts where failure == nil {
@@ -148,13 +176,14 @@ package final class DescriptorWriter: Sendable {
   }
 
   private func close() {
-    let callers = state.withLock { state in
+    let (callers, isFinished) = state.withLock { state in
       state.isClosed = true
       state.queue = []
       defer { state.callers = [:] }
-      return state.callers.values
+      return (state.callers.values, state.isFinished)
     }
     for caller in callers { caller.fulfill(.failed) }
+    if isFinished { giveBack() }
   }
 
   /// Writes without a thread: for a process about to end.

@@ -6,6 +6,7 @@ import Glibc
 /// cannot fork, so the run is another one from the beginning.
 package enum Foreground {
   private static let variable = "BRIDGECTL_DETACH_FD"
+  private static let sharing = "BRIDGECTL_SHARES"
 
   /// The descriptor by which this process says that it is in the background; nil where no other
   /// one waits for that. What it starts does not see the variable.
@@ -14,9 +15,17 @@ package enum Foreground {
     let descriptor = unsafe Int32(String(cString: text))
     _ = unsafe unsetenv(variable)
     guard let descriptor, descriptor > 2, fcntl(descriptor, F_GETFD) >= 0 else { return nil }
+    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
     takeName()
     _ = NativeThread.start { endWithForeground(descriptor) }
     return descriptor
+  }
+
+  /// Whether this process was started to share its connection in the background. What it starts
+  /// does not see the variable.
+  package static func takeSharing() -> Bool {
+    defer { _ = unsafe unsetenv(sharing) }
+    return unsafe getenv(sharing) != nil
   }
 
   /// Gives this process the name of its program, by which pgrep and top find it: it was started as
@@ -43,17 +52,9 @@ package enum Foreground {
   /// Starts this program again, and ends with 0 when that is in the background, or as it ended
   /// before.
   package static func run() async -> Never {
-    var pipe: [Int32] = [-1, -1]
-    guard unsafe Glibc.pipe(&pipe) == 0 else { Signals.exit(71) }
-    _ = fcntl(pipe[0], F_SETFD, FD_CLOEXEC)
-    _ = unsafe setenv(variable, "\(pipe[1])", 1)
-    let program = ChildProgram(
-      LocalEnvironment.arguments, path: "/proc/self/exe", signals: .inherited)
     // Before it starts: none may end this process and not that one.
     let signals = Signals()
-    guard let child = try? program.start() else { Signals.exit(71) }
-    close(pipe[1])
-    let source = pipe[0]
+    guard let (child, source) = start() else { Signals.exit(71) }
     _ = NativeThread.start { Signals.exit(outcome(of: child, source)) }
     for await event in signals.events {
       guard case .end(let code) = event else { continue }
@@ -64,12 +65,43 @@ package enum Foreground {
     Signals.exit(0)
   }
 
+  /// Starts this program again to share its connection; nil when it does that in the background, or
+  /// how it ended before. A signal that ends this process ends that one.
+  package static func share() async -> Int32? {
+    _ = unsafe setenv(sharing, "1", 1)
+    let started = start()
+    for name in [sharing, variable] { _ = unsafe unsetenv(name) }
+    guard let (child, source) = started else { return 71 }
+    let code = await NativeThread.result { outcome(of: child, source) }
+    close(source)
+    return code == 0 ? nil : code ?? 71
+  }
+
+  private static func start() -> (child: pid_t, source: Int32)? {
+    var pipe: [Int32] = [-1, -1]
+    guard unsafe Glibc.pipe(&pipe) == 0 else { return nil }
+    _ = fcntl(pipe[0], F_SETFD, FD_CLOEXEC)
+    _ = unsafe setenv(variable, "\(pipe[1])", 1)
+    let program = ChildProgram(
+      LocalEnvironment.arguments, path: "/proc/self/exe", signals: .inherited)
+    let child = try? program.start()
+    close(pipe[1])
+    guard let child else {
+      close(pipe[0])
+      return nil
+    }
+    return (child, pipe[0])
+  }
+
   /// The milliseconds that a run has to end by a signal that came to both processes.
   private static let ownEnd: Int32 = 300
 
-  /// Keeps `descriptor` from what this process starts.
-  package static func keepToSelf(_ descriptor: Int32) {
-    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+  /// The number of this process.
+  package static var processID: Int32 { getpid() }
+
+  /// Says to another process that a terminal which it was passed may have another size.
+  package static func sendResize(to process: Int32) {
+    if process > 1 { kill(process, SIGWINCH) }
   }
 
   /// Leaves the terminal's session: its signals.

@@ -15,6 +15,9 @@ package enum JobControl {
     return group < 0 || group == getpgrp()
   }
 
+  /// Likewise, for a terminal that another process has passed.
+  package static func mayRead(_ descriptor: Int32) -> Bool { isForeground(on: descriptor) }
+
   /// Whether nothing could continue this job: its process group is orphaned (setpgid(2)), as far as
   /// its line of parents shows. The kernel stops no such group by SIGTSTP, and SIGSTOP must not.
   static var isOrphaned: Bool {

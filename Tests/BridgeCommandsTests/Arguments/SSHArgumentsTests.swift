@@ -102,8 +102,8 @@ import Testing
       ("-- -h", "hostname contains invalid characters", false),
       ("-1 h", "ssh: -1: SSH protocol v.1 is no longer supported", false),
       ("-w 1 h", "ssh: -w: tunnel devices are not available", false),
-      ("-M h", "ssh: -M: connections are not shared: there is no master to become", false),
-      ("-O check h", "ssh: -O: connections are not shared: there is no master to command", false),
+      ("-O what h", "Invalid multiplex command.", false),
+      ("-O check -O exit h", "Multiplex command already specified", false),
     ] as [(String, String?, Bool)])
   func aMistakeIsRefused(_ line: String, _ reason: String?, _ showsUsage: Bool) throws {
     let refusal = try #require(throws: SSHArguments.Refusal.self) { try parse(line) }
@@ -130,9 +130,11 @@ import Testing
     #expect(arguments.identities == ["a", "b"])
     #expect((arguments.config, arguments.logFile, arguments.jump) == ("f", "e", "j,k"))
     #expect(arguments.forwards.map(\.description) == ["1:h:2", "3", "4:h:5"])
-    #expect(arguments.options == ["EscapeChar=^B", "Tag=\"tag\""])
-    #expect((arguments.controlPath, arguments.readsNothing, arguments.isIdle) == (nil, true, true))
-    #expect(try parse("-S /s -e none -f h x").controlPath == "/s")
+    #expect(arguments.options == ["ControlPath=\"none\"", "EscapeChar=^B", "Tag=\"tag\""])
+    #expect((arguments.control, arguments.readsNothing, arguments.isIdle) == (nil, true, true))
+    #expect(try parse("-S /s -M h x").options == ["ControlMaster=yes", "ControlPath=\"/s\""])
+    #expect(try parse("-MM h").options == ["ControlMaster=ask"])
+    #expect(try parse("-O stop h").control == .stop)
     #expect(try parse("-e none -e # h").options == ["EscapeChar=\"#\""])
     #expect(try parse("-W h:1 x").carried?.description == "h:1")
     #expect(try parse("-s h sftp").isSubsystem)

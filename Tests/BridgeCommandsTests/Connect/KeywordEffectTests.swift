@@ -27,7 +27,8 @@ import Testing
     "StdinNull": "yes", "EscapeChar": "none", "RemoteCommand": "tmux", "LocalCommand": "ls",
     "PermitLocalCommand": "no", "PermitRemoteOpen": "a:1",
     "StreamLocalBindUnlink": "yes", "PubkeyAcceptedAlgorithms": "ssh-ed25519",
-    "RequiredRSASize": "3072",
+    "RequiredRSASize": "3072", "ControlMaster": "auto", "ControlPath": "/c",
+    "ControlPersist": "60",
   ]
 
   /// What some keywords say something about.
