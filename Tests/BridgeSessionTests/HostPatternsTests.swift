@@ -37,6 +37,17 @@ import Testing
     #expect(try await carry(names, ending: none) { _ in [] } == .ended(none))
   }
 
+  /// dash takes `[^` as a set with a caret, bash as one of other names.
+  @Test func shellsDifferOnACaret() async throws {
+    let names = HostPatterns([Array("[^b]".utf8)], host: "far")
+    for name in ["^", "b", "a"] {
+      let outcome = try await carry(names, ending: .finished(status: 0)) {
+        Array("\($0)./\(name)\0\0\0".utf8)
+      }
+      #expect(outcome == .found([[Array(name.utf8)]]))
+    }
+  }
+
   /// A device that ends each connection over a command is not dialed for ever.
   @Test func aHostThatEndsEachLinkIsGivenUp() async throws {
     let names = HostPatterns([[42]], host: "far", unheard: UnheardLinks())

@@ -41,6 +41,39 @@ import Testing
     reader.stop()
   }
 
+  /// The rest of an answer is typed without looking: it must not be run by a shell.
+  @Test(arguments: [
+    ("word\rls\r", "ls\r", 5), ("word\nls", "ls", 5), ("ab\u{3}x", "x", 3), ("\rx", "x", 1),
+  ])
+  func theRestOfALostAnswerIsDropped(_ typed: String, _ input: String, _ count: Int) async throws {
+    let pair = try #require(TerminalPair())
+    pair.makeRaw()
+    let reader = DescriptorReader(pair.terminal)
+    let dropped = Mutex(0)
+    reader.dropAnswer(quiet: .seconds(3600)) { count in dropped.withLock { $0 = count } }
+    for byte in typed.utf8 { pair.type([byte]) }
+    var read: [UInt8] = []
+    while read.count < input.utf8.count, case .bytes(let bytes) = await reader.read() {
+      read += bytes
+    }
+    #expect(String(decoding: read, as: UTF8.self) == input)
+    #expect(dropped.withLock(\.self) == count)
+    reader.stop()
+  }
+
+  /// Who has stopped typing has seen that it is gone.
+  @Test func aLostAnswerIsOverAfterAPause() async throws {
+    let pair = try #require(TerminalPair())
+    pair.makeRaw()
+    let reader = DescriptorReader(pair.terminal)
+    reader.dropAnswer(quiet: .zero) { _ in Issue.record("nothing was dropped") }
+    pair.type(Array("ls".utf8))
+    var read: [UInt8] = []
+    while read.count < 2, case .bytes(let bytes) = await reader.read() { read += bytes }
+    #expect(read == Array("ls".utf8))
+    reader.stop()
+  }
+
   /// A question waits for that: who types on does not look.
   @Test func whoTypesIsWaitedForUntilThereIsAPause() async throws {
     let pair = try #require(TerminalPair())

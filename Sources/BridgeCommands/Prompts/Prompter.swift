@@ -115,7 +115,7 @@ struct Prompter: Sendable {
       input.hold(false)
       reporter.endQuestion()
     }
-    while let bytes = await TerminalPrompt.ask(text, isEchoed: true) {
+    while let bytes = await ask(text, isEchoed: true) {
       let answer = String(decoding: bytes, as: UTF8.self)
       switch HostKeyAnswer(answer, fingerprint: question.fingerprint) {
       case .trust: return true
@@ -136,7 +136,7 @@ struct Prompter: Sendable {
     case .terminal:
       input.hold(true)
       defer { input.hold(false) }
-      return await TerminalPrompt.ask(question, isEchoed: isEchoed).map { Secret($0) }
+      return await ask(question, isEchoed: isEchoed).map { Secret($0) }
     case .program(let program):
       return await answer(of: program, to: question)
     case .nowhere(let reason):
@@ -149,6 +149,19 @@ struct Prompter: Sendable {
       if isFirst { reporter.style.isSSH ? reporter.detail(words) : reporter.log(words) }
       return nil
     }
+  }
+
+  /// What a person types. A question that goes with its link is not seen by who types on: the rest
+  /// of an answer is no input of what the terminal is for then.
+  private func ask(_ question: String, isEchoed: Bool) async -> [UInt8]? {
+    let answer = await TerminalPrompt.ask(question, isEchoed: isEchoed)
+    if answer == nil, Task.isCancelled {
+      input.dropAnswer(quiet: Self.quiet) { [reporter] _ in
+        reporter.log(
+          "bridgectl: what was typed behind the question was dropped: it ended with its link.")
+      }
+    }
+    return answer
   }
 
   private func answer(of program: String, to question: String) async -> Secret? {

@@ -17,10 +17,10 @@ extension AppError {
   }
 
   /// What the host has not done after the login, to lead on to another one for instance: it was
-  /// connected to.
+  /// connected to. Likewise of a port of this machine that cannot be had: nothing was connected to.
   private func refusal(in context: FailureContext?) -> String? {
     guard case .sshConnectionFailed(let host, let reason) = self, let context,
-      context.phase.isAfterLogin || context.kind == .channelDenied
+      context.phase.isAfterLogin || context.kind == .channelDenied || context.isOfOwnPort
     else { return nil }
     return "\(Payload.exact(host)): \(Payload.exact(reason))"
   }

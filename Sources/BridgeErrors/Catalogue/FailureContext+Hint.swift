@@ -9,6 +9,12 @@ extension FailureContext {
       """
   }
 
+  /// Whether it is about a port or socket that this machine could not open.
+  var isOfOwnPort: Bool {
+    guard kind == .localResource, case .failed? = native?.socket else { return false }
+    return native?.library == .system
+  }
+
   /// The time that the peer had; nil where whole seconds say it.
   private func exactWords(besides seconds: Int) -> String? {
     limit.flatMap { $0 == .seconds(seconds) ? nil : $0.words }

@@ -1,4 +1,5 @@
 import BridgeErrors
+import BridgeReactor
 
 /// The lines that count, checked, with their effects: the first of each keyword, or all of it.
 struct ConfigSettings {
@@ -59,7 +60,15 @@ struct ConfigSettings {
     try apply(ConfigKeyword.address, names, to: &config)
     config.port = query.port ?? config.port
     config.user = query.user ?? config.user
+    config.hostName = Self.canonical(config.hostName)
     return config
+  }
+
+  /// As OpenSSH, an address is written in one way, by which known_hosts has it: `127.1` and `0::1`
+  /// are others. One with a scope (RFC 4007) stays as it is.
+  private static func canonical(_ host: String) -> String {
+    guard !host.contains("%") else { return host }
+    return NetworkAddress(numeric: host)?.description ?? host
   }
 
   /// The settings with defaults filled in and tokens replaced.

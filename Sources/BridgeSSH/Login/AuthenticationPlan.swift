@@ -55,8 +55,6 @@ package struct AuthenticationPlan {
   private var waiting: [Offer] = []
   private var refusedKeys = 0
   private var refusedSecrets = 0
-  /// Whether a conversation was refused: another one is for servers that take no plain password.
-  private var hasRefusedAnswers = false
   private var keys: Set<[UInt8]> = []
   /// The keys of files that were opened, for a key and its certificate; nil where no passphrase
   /// that was given opens one.
@@ -104,7 +102,6 @@ package struct AuthenticationPlan {
       let offer = waiting[index]
       return methods.contains(offer.method)
         && (offer.isKey || refusedSecrets < Self.mostSecrets)
-        && !(offer == .keyboardInteractive && hasRefusedAnswers && methods.contains("password"))
     }
     let given = allowed.first { waiting[$0].isGivenSecret }
     let due = refusedKeys < Self.mostKeysFirst ? nil : given
@@ -177,7 +174,6 @@ package struct AuthenticationPlan {
   /// The server refused `offer`; it is not offered again, by no other method either.
   package mutating func refused(_ offer: Offer) {
     if offer.isKey { refusedKeys += 1 } else { refusedSecrets += 1 }
-    if offer == .keyboardInteractive { hasRefusedAnswers = true }
     guard case .password(_, let index) = offer else { return }
     waiting.removeAll { $0 == .sameByKeyboardInteractive(index: index) }
   }

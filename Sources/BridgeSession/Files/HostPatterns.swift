@@ -190,6 +190,10 @@ package struct HostPatterns: Sendable {
     guard let name = path.split(separator: FileName.slash).last,
       let last = pattern.split(separator: FileName.slash).last
     else { return false }
-    return [true, false].contains { NamePattern(last, escapes: $0).matches(Array(name)) }
+    return [true, false].contains { escapes in
+      [true, false].contains { caretNegates in
+        NamePattern(last, escapes: escapes, caretNegates: caretNegates).matches(Array(name))
+      }
+    }
   }
 }

@@ -118,7 +118,10 @@ public struct HostInstaller: Sendable {
     let path = "\(host):\(directory ?? "~/.local/lib/bridge")"
     if let text = answer["error-run"] {
       return .durableSessionHostUnusable(
-        host: host, reason: "bridge-host does not run there: \(text)")
+        host: host,
+        reason: text.isEmpty
+          ? "bridge-host does not run there, and says nothing: its file may be incomplete."
+          : "bridge-host does not run there: \(text)")
     }
     if answer["error-program"] != nil {
       return .validationError(field: "--binary", message: "The file is not bridge-host.")

@@ -18,8 +18,11 @@ package struct NamePattern: Sendable, Equatable {
 
   private let pieces: [Piece]
 
-  /// - Parameter escapes: whether what follows a backslash has no meaning: shells differ.
-  package init(_ pattern: some Sequence<UInt8>, escapes: Bool) {
+  /// - Parameters:
+  ///   - escapes: whether what follows a backslash has no meaning: shells differ.
+  ///   - caretNegates: whether `[^` begins a set of other names, as `[!` does: shells differ
+  ///     (POSIX, 2.13.1).
+  package init(_ pattern: some Sequence<UInt8>, escapes: Bool, caretNegates: Bool = true) {
     var rest = Array(pattern)[...]
     var pieces: [Piece] = []
     while let byte = rest.popFirst() {
@@ -28,7 +31,7 @@ package struct NamePattern: Sendable, Equatable {
       case UInt8(ascii: "?"): pieces.append(.anyByte)
       case UInt8(ascii: "["):
         // Without an end it is itself.
-        let set = Self.set(&rest, escapes: escapes)
+        let set = Self.set(&rest, escapes: escapes, caretNegates: caretNegates)
         pieces.append(set ?? .byte(byte))
       case UInt8(ascii: "\\") where escapes: pieces.append(.byte(rest.popFirst() ?? byte))
       case _: pieces.append(.byte(byte))
@@ -38,9 +41,12 @@ package struct NamePattern: Sendable, Equatable {
   }
 
   /// What comes behind a bracket, up to the one that closes it; nil without one.
-  private static func set(_ pattern: inout ArraySlice<UInt8>, escapes: Bool) -> Piece? {
+  private static func set(
+    _ pattern: inout ArraySlice<UInt8>, escapes: Bool, caretNegates: Bool
+  ) -> Piece? {
     var rest = pattern
-    let isNegated = [UInt8(ascii: "!"), UInt8(ascii: "^")].contains(rest.first)
+    let isNegated =
+      rest.first == UInt8(ascii: "!") || (caretNegates && rest.first == UInt8(ascii: "^"))
     if isNegated { rest.removeFirst() }
     var ranges: [ClosedRange<UInt8>] = []
     var isFirst = true

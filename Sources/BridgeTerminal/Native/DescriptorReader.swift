@@ -18,7 +18,36 @@ package final class DescriptorReader: Sendable {
     case cancelled
   }
 
+  /// The rest of an answer whose question is gone: it is dropped.
+  private struct LostAnswer {
+    /// It is over when nothing was typed for so long.
+    let quiet: Duration
+    /// When something was typed last.
+    var newest = ContinuousClock.now
+    /// How many bytes were dropped.
+    var count = 0
+    let onEnd: @Sendable (_ count: Int) -> Void
+
+    /// The bytes that end a line, or leave it: ^C, ^D.
+    private static let ends: Set<UInt8> = [3, 4, 10, 13]
+
+    /// Takes what belongs to it from the beginning of `bytes`; false where it is over.
+    mutating func take(_ bytes: inout [UInt8], at now: ContinuousClock.Instant) -> Bool {
+      guard now - newest < quiet else { return false }
+      newest = now
+      guard let end = bytes.firstIndex(where: Self.ends.contains) else {
+        count += bytes.count
+        bytes = []
+        return true
+      }
+      count += end + 1
+      bytes.removeFirst(end + 1)
+      return false
+    }
+  }
+
   private struct State {
+    var lostAnswer: LostAnswer?
     var reader: Promise<Chunk>?
     var leftover: [UInt8]?
     var hasEnded = false
@@ -89,6 +118,26 @@ package final class DescriptorReader: Sendable {
     while let newest = state.withLock({ $0.newest }), newest + time > .now {
       guard (try? await ContinuousClock().sleep(until: newest + time)) != nil else { return }
     }
+  }
+
+  /// Drops the rest of an answer that a person types, whose question is gone: up to the end of its
+  /// line, or until nothing was typed for `quiet`. It is no input. Only of a terminal.
+  ///
+  /// - Parameter onEnd: called once it is over, where something was dropped.
+  package func dropAnswer(quiet: Duration, onEnd: @escaping @Sendable (_ count: Int) -> Void) {
+    guard isTerminal else { return }
+    state.withLock { $0.lostAnswer = LostAnswer(quiet: quiet, onEnd: onEnd) }
+  }
+
+  /// What is input of `bytes`.
+  private func withoutLostAnswer(_ bytes: [UInt8]) -> [UInt8] {
+    let (rest, ended) = state.withLock { state -> ([UInt8], LostAnswer?) in
+      var rest = bytes
+      guard state.lostAnswer?.take(&rest, at: .now) == false else { return (rest, nil) }
+      return (rest, state.lostAnswer.take())
+    }
+    if let ended, ended.count > 0 { ended.onEnd(ended.count) }
+    return rest
   }
 
   /// Pauses reading, so that another program can read, or resumes it.
@@ -166,7 +215,8 @@ package final class DescriptorReader: Sendable {
     let count = unsafe Glibc.read(descriptor, &buffer, buffer.count)
     if count > 0 {
       state.withLock { $0.newest = .now }
-      finish(.bytes(Array(buffer[..<count])))
+      let bytes = withoutLostAnswer(Array(buffer[..<count]))
+      if !bytes.isEmpty { finish(.bytes(bytes)) }
     } else if count == 0 {
       finish(.end)
     } else if case let errno = errno, errno != EINTR, errno != EAGAIN {

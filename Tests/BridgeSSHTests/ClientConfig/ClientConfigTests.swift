@@ -367,6 +367,17 @@ struct ClientConfigTests {
     #expect(try resolve("IdentityAgent ~").agentSocket == "/home/ann/")
   }
 
+  /// As OpenSSH looks for it in known_hosts.
+  @Test(arguments: [
+    ("127.1", "127.0.0.1"), ("0x7f000001", "127.0.0.1"), ("0177.0.0.1", "127.0.0.1"),
+    ("0:0:0:0:0:0:0:1", "::1"), ("2001:DB8::0001", "2001:db8::1"), ("fe80::1%lo", "fe80::1%lo"),
+    ("1.2.3.4.5", "1.2.3.4.5"), ("web1", "web1"),
+  ])
+  func anAddressIsWrittenInOneWay(_ host: String, _ name: String) throws {
+    #expect(try resolve("", host: host).hostName == name)
+    #expect(try resolve("HostName \(host.replacing("%", with: "%%"))").hostName == name)
+  }
+
   /// A variable that is not set forwards none, as with ssh.
   @Test(
     arguments: [

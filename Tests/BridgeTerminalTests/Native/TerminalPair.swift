@@ -12,6 +12,16 @@ struct TerminalPair {
     (self.controller, self.terminal) = (controller, terminal)
   }
 
+  /// Each byte comes as it is typed.
+  func makeRaw() {
+    var modes = termios()
+    _ = unsafe tcgetattr(terminal, &modes)
+    unsafe cfmakeraw(&modes)
+    _ = unsafe tcsetattr(terminal, TCSANOW, &modes)
+  }
+
+  func type(_ bytes: [UInt8]) { _ = unsafe write(controller, bytes, bytes.count) }
+
   func close() {
     Foundation.close(controller)
     Foundation.close(terminal)

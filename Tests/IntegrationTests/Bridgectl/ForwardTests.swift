@@ -183,6 +183,7 @@ import Testing
       #expect(ended.text.isEmpty)
       #expect(ended.lastLine.contains("Something listens there already"), "\(ended.error)")
       #expect(ended.error.contains("choose another port or path for it"), "\(ended.error)")
+      #expect(!ended.error.contains("connect to"), "\(ended.error)")
     }
   }
 

@@ -132,6 +132,26 @@ struct PasswordTests {
     }
   }
 
+  /// As with ssh, also where the server takes passwords: the same question, three times.
+  @Test func aQuestionIsAskedThreeTimes() async throws {
+    var configuration = SSHServerConfiguration()
+    configuration.passwordHash = SSHServerConfiguration.hashOfOpenSesame
+    (configuration.offersPassword, configuration.offersKeyboardInteractive) = (true, true)
+    try await withServer(configuration) { server, home in
+      try await server.revokeIdentities()
+      let terminal = try Terminal()
+      var screen = try home.start(
+        server.options(home) + ["-o", "PasswordAuthentication=no", "127.0.0.1", "--", "exit 4"],
+        on: terminal)
+      for answer in ["wrong", "wrong too", "open sesame"] {
+        try await screen.see("asks) ")
+        try await screen.see(": ")
+        screen.type(answer + "\r")
+      }
+      #expect(await screen.end() == 4)
+    }
+  }
+
   /// A password that may not be used is neither asked for nor sent.
   @Test(arguments: [
     ("password", "PasswordAuthentication=no"), ("password", "PreferredAuthentications=publickey"),
