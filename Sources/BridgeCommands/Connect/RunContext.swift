@@ -76,7 +76,8 @@ struct RunContext: Sendable {
     sharing = share?(
       RunBeginning.Sharing(
         reporter: reporter, isIdle: request.isIdle, reactor: reactor,
-        end: { end.yield(.success(.success)) }))
+        // What it does itself has not ended, then.
+        end: { end.yield(.success(request.isIdle ? .success : ExitCode(rawValue: 255))) }))
     input = DescriptorReader(0) { errno in
       end.yield(.failure(CommandFailure(error: StandardInput.error(errno))))
     }

@@ -213,6 +213,9 @@ struct RunForwards: Sendable {
       }
   }
 
+  /// Whether connections are taken, or are to be.
+  var isListening: Bool { get async { await forwarder.isListening } }
+
   /// How many connections are carried or wait.
   var count: Int { get async { await forwarder.count } }
 

@@ -170,8 +170,12 @@ actor SharedConnection: ConnectionSharer {
     let number = lastSession
     sessions[number] = session
     expiry?.cancel()
-    await session.run(over: connection, number: number, asked: id, client)
+    let isAlive = await session.run(over: connection, number: number, asked: id, client)
     sessions[number] = nil
+    // Where nothing else is over it, one that is dead is of no use: the next run makes another.
+    if !isAlive, run.isIdle, await forwards?.isListening != true, sessions.isEmpty {
+      return run.end()
+    }
     expireIfIdle()
   }
 

@@ -43,9 +43,10 @@ final class SharedSession: Sendable {
   /// or of the connection.
   ///
   /// - Parameter id: of the client's request.
+  /// - Returns: whether the host has given a sign of life.
   func run(
     over connection: SSHConnection, number: UInt32, asked id: UInt32, _ client: ControlStream
-  ) async {
+  ) async -> Bool {
     defer {
       input.stop()
       output.finish()
@@ -65,7 +66,8 @@ final class SharedSession: Sendable {
         isUnknown || error == .cancelled
         ? opened : .failed(id, PeerText.escaped(error.shownMessage(), limit: 1024))
       client.send(reply.packet)
-      return client.close()
+      client.close()
+      return error.caseName != AppError.sshTimeout(seconds: 0).caseName
     }
     client.send(opened.packet)
     if request.terminal != nil, !channel.hasTerminal {
@@ -80,6 +82,7 @@ final class SharedSession: Sendable {
       client.send(ControlReply.ended(session: number, status: status).packet)
     }
     client.close()
+    return true
   }
 
   /// Nothing is started over a connection that is dead, which nothing would end: a host that has

@@ -195,6 +195,11 @@ public actor Forwarder {
     for caller in callers { caller.fulfill() }
   }
 
+  /// Whether it takes connections, or is asked to.
+  public var isListening: Bool {
+    !listeners.isEmpty || !localAttempts.isEmpty || !remote.attempts.isEmpty
+  }
+
   /// How many connections are carried or wait.
   public var count: Int { entries.count }
 

@@ -104,7 +104,12 @@ package final class ControlStream: Sendable {
     guard address.connect(descriptor) else {
       let code = errno
       Glibc.close(descriptor)
-      throw code == ECONNREFUSED ? .abandoned : .absent(errno: code)
+      throw switch code {
+      case ECONNREFUSED: .abandoned
+      // As many wait there as may.
+      case EAGAIN: .silent
+      default: .absent(errno: code)
+      }
     }
     if let user = Self.stranger(at: descriptor) {
       Glibc.close(descriptor)
@@ -232,8 +237,12 @@ struct ControlAddress {
     unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
   }
 
+  /// Never waits: a process that accepts nothing may be stopped.
   func connect(_ descriptor: Int32) -> Bool {
-    unsafe with { unsafe Glibc.connect(descriptor, $0, $1) == 0 }
+    let flags = fcntl(descriptor, F_GETFL)
+    _ = fcntl(descriptor, F_SETFL, flags | O_NONBLOCK)
+    defer { _ = fcntl(descriptor, F_SETFL, flags) }
+    return unsafe with { unsafe Glibc.connect(descriptor, $0, $1) == 0 }
   }
 
   func bind(_ descriptor: Int32) -> Bool {

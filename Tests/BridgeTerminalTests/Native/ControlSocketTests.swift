@@ -126,6 +126,30 @@ import Testing
     #expect(throws: ControlListener.Refusal.isInUse) { try listen() }
   }
 
+  /// Of a process that is stopped: the one behind those that wait there is not kept.
+  @Test func aProcessThatAcceptsNothingIsNotWaitedFor() throws {
+    let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    unsafe withUnsafeMutableBytes(of: &address.sun_path) {
+      unsafe $0.copyBytes(from: Array(path.utf8))
+    }
+    let size = socklen_t(MemoryLayout<sockaddr_un>.size)
+    let isBound = unsafe withUnsafePointer(to: address) {
+      unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        unsafe bind(descriptor, $0, size) == 0
+      }
+    }
+    try #require(isBound && Glibc.listen(descriptor, 1) == 0)
+    var waiting: [ControlStream] = []
+    #expect(throws: ControlStream.Refusal.silent) {
+      for _ in 0..<4 { waiting.append(try ControlStream(path: path, longest: 1)) }
+    }
+    #expect(waiting.count == 2)
+    close(descriptor)
+    try FileManager.default.removeItem(atPath: path)
+  }
+
   @Test func aPlaceIsLookedAtBefore() {
     #expect(ControlListener.problem(at: path) == nil)
     #expect(ControlListener.problem(at: "/none/x") == .failed(errno: ENOENT))

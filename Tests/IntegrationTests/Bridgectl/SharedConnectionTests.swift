@@ -157,8 +157,10 @@ import Testing
   @Test(arguments: [true, false])
   func aConnectionThatDoesNotAnswerIsNotWaitedFor(_ stopsRun: Bool) async throws {
     try await withSharing { server, home, options in
+      let proxy = try await FaultProxy(to: server.port)
+      let alias = "-oHostKeyAlias=[127.0.0.1]:\(server.port)"
       let master = try home.start(
-        options + ["-MN", "box"], program: home.file("bin/ssh"))
+        options + ["-MN", alias, "-p", "\(proxy.port)", "box"], program: home.file("bin/ssh"))
       try await eventually { home.hasSocket }
       let shared = try await home.ssh(options + ["box", Self.which])
       if stopsRun {
@@ -166,12 +168,16 @@ import Testing
       } else {
         // What it said a second ago is no sign of life any more.
         try await ContinuousClock().sleep(for: .milliseconds(1100))
-        await server.freeze()
-        try await server.restart()
+        try await proxy.inject(.freeze())
       }
-      let own = try await home.ssh(
-        options + ["-p", "\(server.port)", "box", Self.which + "; exit 4"])
+      let own = try await home.ssh(options + ["box", Self.which + "; exit 4"])
       #expect(own.code == 4 && own.text != shared.text, "\(own.error)")
+      guard stopsRun else {
+        // Nothing else was over it: the next run makes one that is of use.
+        let end = try await master.outcome()
+        #expect(end.code == 0, "\(end.error)")
+        return
+      }
       master.child.signal(SIGCONT)
       master.child.signal(SIGTERM)
     }
@@ -249,6 +255,16 @@ import Testing
       try home.write("", to: "go")
       #expect(try await run.outcome().code == 6)
       #expect(try await master.outcome().code == 0)
+    }
+  }
+
+  /// Its own command has not ended, so that its status is none of success.
+  @Test func oneThatIsEndedWithASessionOfItsOwnHasNoSuccess() async throws {
+    try await withSharing { _, home, options in
+      let run = try home.start(options + ["-M", "box", "sleep 60"], program: home.file("bin/ssh"))
+      try await eventually { home.hasSocket }
+      #expect(try await home.ssh(options + ["-O", "exit", "box"]).code == 0)
+      #expect(try await run.outcome().code == 255)
     }
   }
 
