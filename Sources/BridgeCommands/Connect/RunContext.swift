@@ -77,7 +77,10 @@ struct RunContext: Sendable {
       RunBeginning.Sharing(
         reporter: reporter, isIdle: request.isIdle, reactor: reactor,
         // What it does itself has not ended, then.
-        end: { end.yield(.success(request.isIdle ? .success : ExitCode(rawValue: 255))) }))
+        end: {
+          end.yield(
+            .success(request.isIdle ? .success : ExitCode(rawValue: ExitReport.failureOfSSH)))
+        }))
     input = DescriptorReader(0) { errno in
       end.yield(.failure(CommandFailure(error: StandardInput.error(errno))))
     }

@@ -74,7 +74,6 @@ final class SharedSession: Sendable {
       client.send(ControlReply.withoutTerminal(session: number).packet)
     }
     let end = await carry(channel)
-    await channel.close()
     if let reset = screen?.takeReset(), !reset.isEmpty { output.post(reset, isUnbounded: true) }
     if let status = status(of: end) {
       await output.drain()
@@ -82,6 +81,7 @@ final class SharedSession: Sendable {
       client.send(ControlReply.ended(session: number, status: status).packet)
     }
     client.close()
+    await channel.close()
     return true
   }
 

@@ -80,18 +80,22 @@ import Testing
     }
   }
 
-  /// The modules and files are carried by sftp, whose `ssh` is named beside ansible's.
+  /// The modules and files are carried by sftp, whose `ssh` is named beside ansible's. By its own
+  /// options all of it is over one connection.
   @Test(.enabled(if: Recipe.isInstalled("ansible"), "ansible is not installed"))
   func ansibleIsAsWithSSH() async throws {
     try await withRecipe { recipe in
       try await recipe.isAsWithSSH(
         """
         export ANSIBLE_SSH_EXECUTABLE=$SSH ANSIBLE_SFTP_EXTRA_ARGS="-S $SSH" ANSIBLE_NOCOLOR=1
-        export ANSIBLE_SSH_ARGS=-C ANSIBLE_HOME=$HOME/try
+        export ANSIBLE_HOME=$HOME/try ANSIBLE_SSH_CONTROL_PATH_DIR=$HOME/try/cp
         export ANSIBLE_PYTHON_INTERPRETER=/usr/bin/python3
+        for run in 1 2; do ansible -i box, all -m raw -a 'echo $SSH_CONNECTION'; done > words
+        grep '^127' words | wc -l; grep '^127' words | sort -u | wc -l
         ansible -i box, all -m raw -a 'echo out; exit 3'; echo "status $?"
         ansible -i box, all -m copy -a "src=data dest=$HOME/try/there" > words; echo "status $?"
         cmp data there && grep -c CHANGED words
+        "$SSH" -o ControlPath="$(echo ~/try/cp/*)" -O exit box 2>&1
         """)
     }
   }
