@@ -35,10 +35,13 @@ final class SessionQuery: LinkWork {
         found.set(id)
       } else {
         switch try selector.find(in: try await sessions.list(), on: host) {
-        case .one(let session): take(session)
+        case .one(let session):
+          if asks { try SessionSelector.refuse(session, within: context.local) }
+          take(session)
         case .several(let reason, let sessions):
           guard asks, let chosen = await context.choose(SessionChoice(sessions, reason: reason))
           else { throw SessionSelector.ambiguous(reason, sessions) }
+          try SessionSelector.refuse(chosen, within: context.local)
           take(chosen)
         }
       }

@@ -1,5 +1,6 @@
 package import BridgeErrors
 package import BridgeSessionProtocol
+package import BridgeTerminal
 
 /// SESSION as the user typed it: an id, the unique beginning of one in four digits or more, or a
 /// name.
@@ -75,6 +76,21 @@ package struct SessionSelector: Sendable, Equatable {
         message: "\"\(text)\" is no name; of an id \(Self.shortestBeginning) digits are needed.")
     }
     return matching.count == 1 ? .one(first) : .several("Several ids begin so", matching)
+  }
+
+  /// Refuses a session whose own terminal this is: shown in itself it would print without an end.
+  /// One of tmux in it is another terminal.
+  ///
+  /// - Throws: `validationError`.
+  package static func refuse(
+    _ session: SessionStatus, within local: LocalEnvironment
+  ) throws(AppError) {
+    guard local.variables["BRIDGE_SESSION"] == "\(session.session)",
+      session.process == UInt64(local.sessionLeader)
+    else { return }
+    throw .validationError(
+      field: "SESSION",
+      message: "This is the terminal of the session, which cannot be shown in itself.")
   }
 
   /// A slip of one or two keys names no session, as in Git (core.abbrev).

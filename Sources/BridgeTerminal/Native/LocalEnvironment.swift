@@ -15,6 +15,8 @@ package struct LocalEnvironment: Sendable {
   package var userID: UInt32
   /// This machine's name.
   package var hostName: String
+  /// The process that leads its session (setsid(2)): the program that its terminal was made for.
+  package var sessionLeader: Int32 = 0
   /// Which of the standard descriptors are terminals.
   package var inputIsTerminal: Bool
   package var outputIsTerminal: Bool
@@ -39,7 +41,7 @@ package struct LocalEnvironment: Sendable {
     if terminal >= 0 { close(terminal) }
     return LocalEnvironment(
       variables: own.variables, home: own.home, user: own.user, userID: own.userID,
-      hostName: own.hostName,
+      hostName: own.hostName, sessionLeader: getsid(0),
       inputIsTerminal: isatty(0) == 1, outputIsTerminal: isatty(1) == 1,
       errorIsTerminal: isatty(2) == 1, hasTerminal: terminal >= 0)
   }

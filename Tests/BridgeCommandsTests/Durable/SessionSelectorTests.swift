@@ -1,6 +1,7 @@
 import BridgeCommands
 import BridgeErrors
 import BridgeSessionProtocol
+import BridgeTerminal
 import Testing
 
 @Suite("SESSION of a command line") struct SessionSelectorTests {
@@ -12,6 +13,23 @@ import Testing
     status.name = name.map { Array($0.utf8) }
     status.startedAt = startedAt
     return status
+  }
+
+  /// Within tmux it is another terminal, and a number alone may be that of another machine.
+  @Test func aSessionIsNotShownInItself() throws {
+    var session = status(1)
+    session.process = 77
+    var local = LocalEnvironment.current()
+    for (id, leader, isOwn) in [
+      ("\(session.session)", 77, true), ("\(session.session)", 78, false), ("other", 77, false),
+    ] {
+      local.variables["BRIDGE_SESSION"] = id
+      local.sessionLeader = Int32(leader)
+      let result = Result { () throws(AppError) in
+        try SessionSelector.refuse(session, within: local)
+      }
+      #expect((try? result.get()) == nil ? isOwn : !isOwn)
+    }
   }
 
   private func resolve(
