@@ -186,18 +186,19 @@ struct ConnectRun<Work: LinkWork>: Sendable {
   private func use(
     _ connection: Work.Link, _ generation: Int, _ forwards: RunForwards?
   ) async {
-    if let sharing = context.sharing, await !connection.share(by: sharing) {
-      return context.finish(.success(.success))
-    }
-    context.detachment?.loggedIn(reporter)
-    await forwards?.untilAnswered()
-    guard !Task.isCancelled else { return }
+    // Before the run is in the background, as with ssh: it has the standard streams.
     if generation == 1, request.takesSession, let line = settings.localCommand {
       let shell = context.local.variables["SHELL"].flatMap { $0.isEmpty ? nil : $0 }
       if let problem = await LocalCommand.run(line, by: shell ?? "/bin/sh") {
         reporter.warn(problem)
       }
     }
+    if let sharing = context.sharing, await !connection.share(by: sharing) {
+      return context.finish(.success(.success))
+    }
+    context.detachment?.loggedIn(reporter)
+    await forwards?.untilAnswered()
+    guard !Task.isCancelled else { return }
     await work.use(connection, generation)
     let isFree = work.losesNothing
     await supervisor.setSwitching(isFree ? .free : .costly, for: id)

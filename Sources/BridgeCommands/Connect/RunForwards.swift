@@ -187,7 +187,7 @@ struct RunForwards: Sendable {
   }
 
   /// Of the host that is connected to only what it has not done.
-  private static func reason(_ error: AppError) -> String {
+  static func reason(_ error: AppError) -> String {
     guard case .sshConnectionFailed(_, let reason) = error else {
       return PeerText.escaped(error.shownMessage())
     }

@@ -2,7 +2,9 @@ import BridgeSSH
 
 /// The answer of a run that shares its connection (PROTOCOL.mux).
 package enum ControlReply: Sendable, Equatable {
-  case hello(version: UInt32)
+  /// - Parameter saysEnds: whether the end of each session comes, also one without a status: an
+  ///   extension of ours.
+  case hello(version: UInt32, saysEnds: Bool)
   case done(UInt32)
   case denied(UInt32, String)
   case failed(UInt32, String)
@@ -26,12 +28,17 @@ package enum ControlReply: Sendable, Equatable {
     static let withoutTerminal: UInt32 = 0x8000_0008
   }
 
+  private static let endsExtension = "ends@bridgectl"
+
   /// The reply in a packet, without its length; nil for what is none.
   package init?(_ packet: [UInt8]) {
     var reader = WireReader(packet)
     guard let type = reader.uint32(), let id = reader.uint32() else { return nil }
     switch type {
-    case Number.hello: self = .hello(version: id)
+    case Number.hello:
+      var names: [String] = []
+      while let name = reader.text(), reader.string() != nil { names.append(name) }
+      self = .hello(version: id, saysEnds: names.contains(Self.endsExtension))
     case Number.done: self = .done(id)
     case Number.withoutTerminal: self = .withoutTerminal(session: id)
     case Number.denied, Number.failed:
@@ -53,7 +60,12 @@ package enum ControlReply: Sendable, Equatable {
   package var packet: [UInt8] {
     var writer = WireWriter()
     switch self {
-    case .hello(let version): writer.uint32s(Number.hello, version)
+    case .hello(let version, let saysEnds):
+      writer.uint32s(Number.hello, version)
+      if saysEnds {
+        writer.string(Self.endsExtension)
+        writer.string("")
+      }
     case .done(let id): writer.uint32s(Number.done, id)
     case .denied(let id, let reason):
       writer.uint32s(Number.denied, id)

@@ -28,6 +28,8 @@ package enum ControlRequest: Sendable, Equatable {
   case forward(UInt32, ForwardRule)
   case cancel(UInt32, ForwardRule)
   case stop(UInt32)
+  /// Bytes to and from a target behind the host (`-W`). Two descriptors follow: input and output.
+  case carry(UInt32, TunnelTarget)
   /// Another one, which is not taken.
   case other(UInt32)
 
@@ -67,6 +69,11 @@ package enum ControlRequest: Sendable, Equatable {
     case Number.alive: self = .alive(id)
     case Number.exit: self = .exit(id)
     case Number.stop: self = .stop(id)
+    case Number.carry:
+      guard reader.string() != nil, let host = reader.text(), let port = reader.uint32(),
+        let target = TunnelTarget(host, port)
+      else { return nil }
+      self = .carry(id, target)
     case Number.session:
       guard let session = Session(&reader) else { return nil }
       self = .session(id, session)
@@ -94,6 +101,10 @@ package enum ControlRequest: Sendable, Equatable {
       writer.uint32s(Number.cancel, id)
       rule.write(to: &writer)
     case .stop(let id): writer.uint32s(Number.stop, id)
+    case .carry(let id, let target):
+      writer.uint32s(Number.carry, id)
+      writer.string("")
+      target.write(to: &writer)
     case .other(let id): writer.uint32s(0, id)
     }
     return writer.packet
@@ -141,8 +152,6 @@ extension ForwardRule {
     static let dynamic: UInt32 = 3
   }
 
-  /// In the place of a port: the address before it is the path of a unix socket.
-  private static let path: UInt32 = 0xFFFF_FFFE
   /// The target of a port of the host whose clients name theirs by SOCKS.
   private static let anyTarget = "socks"
 
@@ -156,7 +165,7 @@ extension ForwardRule {
     case (Kind.remote, 0) where far == Self.anyTarget || far.isEmpty:
       self.init(from: source, to: .dynamic, on: .remote)
     case (Kind.local, let port), (Kind.remote, let port):
-      guard let target = Self.target(far, port) else { return nil }
+      guard let target = TunnelTarget(far, port) else { return nil }
       self.init(from: source, to: .fixed(target), on: kind == Kind.local ? .local : .remote)
     default: return nil
     }
@@ -171,15 +180,10 @@ extension ForwardRule {
       writer.uint32(UInt32(port))
     case .socket(let path):
       writer.string(path)
-      writer.uint32(Self.path)
+      writer.uint32(TunnelTarget.path)
     }
     switch destination {
-    case .fixed(.port(let target)):
-      writer.string(target.host)
-      writer.uint32(UInt32(target.port))
-    case .fixed(.socket(let path)):
-      writer.string(path)
-      writer.uint32(Self.path)
+    case .fixed(let target): target.write(to: &writer)
     case .dynamic:
       writer.string(side == .remote ? Self.anyTarget : "")
       writer.uint32(0)
@@ -187,15 +191,34 @@ extension ForwardRule {
   }
 
   private static func source(_ address: String, _ port: UInt32) -> Source? {
-    if port == path { return address.isEmpty ? nil : .socket(path: address) }
+    if port == TunnelTarget.path { return address.isEmpty ? nil : .socket(path: address) }
     guard port <= UInt16.max else { return nil }
     return .port(address: address.isEmpty ? nil : address, Int(port))
   }
+}
 
-  private static func target(_ host: String, _ port: UInt32) -> TunnelTarget? {
+extension TunnelTarget {
+  /// In the place of a port: the address before it is the path of a unix socket.
+  fileprivate static let path: UInt32 = 0xFFFF_FFFE
+
+  fileprivate init?(_ host: String, _ port: UInt32) {
     guard !host.isEmpty else { return nil }
-    if port == path { return .socket(path: host) }
-    guard port > 0, port <= UInt16.max else { return nil }
-    return .port(Endpoint(host: host, port: Int(port)))
+    if port == Self.path {
+      self = .socket(path: host)
+    } else {
+      guard port > 0, port <= UInt16.max else { return nil }
+      self = .port(Endpoint(host: host, port: Int(port)))
+    }
+  }
+
+  fileprivate func write(to writer: inout WireWriter) {
+    switch self {
+    case .port(let endpoint):
+      writer.string(endpoint.host)
+      writer.uint32(UInt32(endpoint.port))
+    case .socket(let path):
+      writer.string(path)
+      writer.uint32(Self.path)
+    }
   }
 }

@@ -1,6 +1,7 @@
 import BridgeErrors
 import BridgeSSH
 import BridgeTerminal
+import BridgeTransport
 import BridgeWaiting
 
 /// The connection of a run, shared with others by a unix socket (ssh_config(5), ControlMaster):
@@ -54,6 +55,10 @@ actor SharedConnection: ConnectionSharer {
         group.addTask { await self.serve(client) }
       }
     }
+    // The last client that came before the socket was closed is gone. What is forwarded goes on.
+    guard run.isIdle else { return }
+    await forwards?.untilIdle()
+    run.end()
   }
 
   func use(_ forwards: RunForwards?) { self.forwards = forwards }
@@ -94,11 +99,19 @@ actor SharedConnection: ConnectionSharer {
     await caller.value()
   }
 
-  /// Takes no more sessions; those that are there go on.
+  /// Takes no more sessions; those that are there go on. Who has connected by now is refused, and
+  /// has a connection of its own.
   private func stop() {
     if case .open(let listener) = phase { listener.close() }
     phase = .stopped
-    expireIfIdle()
+  }
+
+  /// Nothing was over it for a while; nil where that is so, or what is to be waited for.
+  private func expire() async -> RunForwards? {
+    guard clients.isEmpty, !Task.isCancelled else { return nil }
+    if let forwards, await forwards.count > 0 { return forwards }
+    if clients.isEmpty { stop() }
+    return nil
   }
 
   func close() {
@@ -112,13 +125,19 @@ actor SharedConnection: ConnectionSharer {
   private func serve(_ client: ControlStream) async {
     let id = ObjectIdentifier(client)
     clients[id] = client
-    client.send(ControlReply.hello(version: ControlRequest.version).packet)
+    expiry?.cancel()
+    client.send(ControlReply.hello(version: ControlRequest.version, saysEnds: true).packet)
     await withDiscardingTaskGroup { group in
       for await packet in client.packets {
         guard let request = ControlRequest(packet.bytes) else { break }
-        if case .session(let number, let session) = request {
+        switch request {
+        case .session(let number, let session):
           group.addTask { await self.serve(session, number, packet, client) }
           continue
+        case .carry(let number, let target):
+          group.addTask { await self.carry(target, number, packet, client) }
+          continue
+        case .hello, .alive, .exit, .forward, .cancel, .stop, .other: break
         }
         guard let reply = await answer(request) else { continue }
         client.send(reply.packet)
@@ -128,11 +147,12 @@ actor SharedConnection: ConnectionSharer {
       client.close()
     }
     clients[id] = nil
+    expireIfIdle()
   }
 
   private func answer(_ request: ControlRequest) async -> ControlReply? {
     switch request {
-    case .hello, .session: return nil
+    case .hello, .session, .carry: return nil
     case .alive(let id): return .alive(id, process: UInt32(Foreground.processID))
     case .exit(let id): return .done(id)
     case .stop(let id):
@@ -144,13 +164,47 @@ actor SharedConnection: ConnectionSharer {
         let port = try await forwards.add(rule)
         return rule.isForAnyPort && rule.side == .remote ? .port(id, UInt32(port)) : .done(id)
       } catch {
-        return .failed(id, PeerText.escaped(error.shownMessage(), limit: 1024))
+        return .failed(id, RunForwards.reason(error))
       }
     case .cancel(let id, let rule):
       guard await forwards?.cancel(rule) == true else { return .failed(id, "no such forward") }
       return .done(id)
     case .other(let id): return .failed(id, "not supported")
     }
+  }
+
+  /// It ends with its link, or with the client.
+  private func carry(
+    _ target: TunnelTarget, _ id: UInt32, _ packet: ControlStream.Packet, _ client: ControlStream
+  ) async {
+    guard let connection, case .open = phase, packet.passed.count == 2 else {
+      client.send(ControlReply.failed(id, "no more sessions are taken").packet)
+      return
+    }
+    let tunnel: any ByteChannel
+    do throws(AppError) {
+      tunnel = try await connection.tunnel(to: target)
+    } catch {
+      client.send(ControlReply.failed(id, RunForwards.reason(error)).packet)
+      return
+    }
+    let descriptors = packet.takeDescriptors()
+    let input = DescriptorReader(descriptors[0], ownsDescriptor: true)
+    let output = DescriptorWriter(descriptors[1], ownsDescriptor: true)
+    lastSession &+= 1
+    let number = lastSession
+    client.send(ControlReply.opened(id, session: number).packet)
+    let end = await TunnelCarrier(tunnel: tunnel, input: input, output: output).run()
+    await output.drain()
+    // OpenSSH's client takes the end of the connection for a good end.
+    if case .lost = end {
+      let status = UInt32(ExitReport.failureOfSSH)
+      client.send(ControlReply.ended(session: number, status: status).packet)
+    }
+    client.close()
+    await tunnel.close()
+    input.stop()
+    output.finish()
   }
 
   private func serve(
@@ -169,30 +223,27 @@ actor SharedConnection: ConnectionSharer {
     lastSession &+= 1
     let number = lastSession
     sessions[number] = session
-    expiry?.cancel()
     let isAlive = await session.run(over: connection, number: number, asked: id, client)
     sessions[number] = nil
-    // Where nothing else is over it, one that is dead is of no use: the next run makes another.
-    if !isAlive, run.isIdle, await forwards?.isListening != true, sessions.isEmpty {
-      return run.end()
+    if sessions.isEmpty {
+      let callers = idleCallers
+      idleCallers = []
+      for caller in callers { caller.fulfill() }
     }
-    expireIfIdle()
+    // Where nothing else is over it, one that is dead is of no use: the next run makes another.
+    if !isAlive, run.isIdle, await forwards?.isListening != true, sessions.isEmpty { stop() }
   }
 
+  /// Waits for the next client for so long as is wanted.
   private func expireIfIdle() {
-    guard sessions.isEmpty else { return }
-    let callers = idleCallers
-    idleCallers = []
-    for caller in callers { caller.fulfill() }
-    guard run.isIdle else { return }
-    switch (phase, persistence) {
-    case (.stopped, _): run.end()
-    case (.open, .limited(let time)):
-      expiry = Task(executorPreference: run.reactor) { [run] in
-        guard (try? await ContinuousClock().sleep(for: time)) != nil else { return }
-        run.end()
+    expiry?.cancel()
+    guard clients.isEmpty, run.isIdle, case .open = phase, case .limited(let time) = persistence
+    else { return }
+    expiry = Task(executorPreference: run.reactor) {
+      while (try? await ContinuousClock().sleep(for: time)) != nil {
+        guard let forwards = await self.expire() else { return }
+        await forwards.untilIdle()
       }
-    case (.open, _), (.closed, _): break
     }
   }
 }

@@ -12,8 +12,10 @@ struct SharedRun: Sendable {
   let local: LocalEnvironment
   let reporter: Reporter
   private let stream: ControlStream
-  /// The other process.
+  /// The other process, and whether it says how each session ended: OpenSSH's does not where a
+  /// signal or the user was the end.
   private let process: UInt32
+  private let saysEnds: Bool
 
   private enum Step: Sendable {
     case ended(UInt32)
@@ -36,22 +38,25 @@ struct SharedRun: Sendable {
     stream = try ControlStream(path: path, longest: ControlRequest.longest)
     (self.request, self.settings) = (request, settings)
     (self.local, self.reporter) = (local, reporter)
-    guard let process = await Self.greet(stream) else {
+    guard let (process, saysEnds) = await Self.greet(stream) else {
       stream.close()
       throw .silent
     }
+    self.saysEnds = saysEnds
     self.process = process
   }
 
-  /// The number of the other process; nil where it does not answer.
-  private static func greet(_ stream: ControlStream) async -> UInt32? {
-    await withTaskGroup(of: UInt32?.self) { group in
+  /// What the other process is; nil where it does not answer.
+  private static func greet(_ stream: ControlStream) async -> (UInt32, Bool)? {
+    await withTaskGroup(of: (UInt32, Bool)?.self) { group in
       group.addTask {
         stream.send(ControlRequest.hello(version: ControlRequest.version).packet)
-        guard case .hello(ControlRequest.version) = await reply(stream) else { return nil }
+        guard case .hello(ControlRequest.version, let saysEnds) = await reply(stream) else {
+          return nil
+        }
         stream.send(ControlRequest.alive(0).packet)
         guard case .alive(0, let process) = await reply(stream) else { return nil }
-        return process
+        return (process, saysEnds)
       }
       group.addTask {
         try? await ContinuousClock().sleep(for: answerLimit)
@@ -98,8 +103,13 @@ struct SharedRun: Sendable {
     case .proxy: words = nil
     }
     guard let words else { return ExitReport(code: ExitReport.failureOfSSH) }
-    reporter.log(words + "\r")
+    say(words)
     return ExitReport(code: 0)
+  }
+
+  /// A line as ssh(1) ends it, with a carriage return, which a line on a terminal has already.
+  private func say(_ line: String) {
+    reporter.log(reporter.style.isTerminal ? line : line + "\r")
   }
 
   private func says(_ request: ControlRequest, _ words: String) async -> String? {
@@ -139,6 +149,7 @@ struct SharedRun: Sendable {
         return nil
       }
     }
+    if let target = request.carried { return await carry(to: target) }
     var session: ControlRequest.Session
     do throws(AppError) {
       session = ControlRequest.Session(try request.startedProgram())
@@ -170,6 +181,18 @@ struct SharedRun: Sendable {
     }
   }
 
+  /// Standard input and output to a target behind the host (`-W`); nil where nothing was carried.
+  private func carry(to target: TunnelTarget) async -> ExitReport? {
+    guard case .opened = await ask(.carry(2, target), [0, 1]) else {
+      stream.close()
+      return nil
+    }
+    let end = await untilEnd(hasTerminal: false)
+    stream.close()
+    guard case .ended = end else { return ExitReport(code: 0) }
+    return report(.lost)
+  }
+
   private func carry(_ relay: InputRelay?, hasTerminal: Bool) async -> ExitReport {
     request.detachDescriptor.map { descriptor in
       Detachment(to: descriptor, isIdle: false, waitsForForwards: false).loggedIn(reporter)
@@ -194,10 +217,16 @@ struct SharedRun: Sendable {
       return .lost
     }
     TerminalModes.restore()
+    let isEnded =
+      switch end {
+      case .ended: true
+      case .lost: !saysEnds
+      case .signal, .over: false
+      }
     if hasTerminal, case .lost = end { reporter.leaveLine() }
-    if hasTerminal, case .ended = end {
+    if hasTerminal, isEnded {
       let host = PeerText.escaped(settings.endpoint.host, limit: 128)
-      reporter.log("Shared connection to \(host) closed.\r")
+      say("Shared connection to \(host) closed.")
     }
     return report(end)
   }
@@ -235,6 +264,8 @@ struct SharedRun: Sendable {
     case .ended(let status):
       report = ExitReport(code: Int32(status & 0xFF), remote: .status(Int(status)))
     case .signal(let code): report = ExitReport(code: code)
+    // As ssh(1), which cannot know more either.
+    case .lost where !saysEnds: report = ExitReport(code: ExitReport.failureOfSSH)
     case .lost, .over:
       let failure = loss(wasStarted: wasStarted)
       reporter.fail(failure)
@@ -245,7 +276,7 @@ struct SharedRun: Sendable {
   }
 
   private func loss(wasStarted: Bool) -> CommandFailure {
-    let reason = "The connection that it shares was lost, or the run that shares it has ended."
+    let reason = "The shared connection ended, or the process that shares it, without a status."
     let host = PeerText.escaped(settings.givenHost)
     var failure = FailureContext(kind: .outcomeUnknown, phase: .stream, host: host)
     failure.wasStarted = wasStarted

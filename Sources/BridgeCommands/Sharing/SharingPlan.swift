@@ -23,12 +23,11 @@ enum SharingPlan {
       try await SharedRun(at: path, request, settings, local, reporter)
     }
     if let command = request.control { return await obey(command, path, reporter, connect) }
-    // What is carried by standard input and output has its own.
-    guard request.carried == nil else { return .own(nil) }
     if sharing.usesOthers {
       do throws(ControlStream.Refusal) {
         let other = try await connect()
-        if !request.isIdle, let report = await other.run() { return .ended(report) }
+        let isOfUse = !request.isIdle || request.carried != nil
+        if isOfUse, let report = await other.run() { return .ended(report) }
         // The path is taken.
         other.close()
         return .own(nil)
@@ -37,7 +36,8 @@ enum SharingPlan {
         if error == .abandoned { ControlListener.removeAbandoned(path) }
       }
     }
-    guard sharing.isShared else { return .own(nil) }
+    // What is carried by standard input and output shares nothing itself.
+    guard sharing.isShared, request.carried == nil else { return .own(nil) }
     if let problem = ControlListener.problem(at: path) {
       reporter.warn("the connection is not shared: \(shown(path)): \(problem.words)")
       return .own(nil)

@@ -215,7 +215,8 @@ public actor Forwarder {
 
   /// Takes connections from now on as `rule` says; returns the TCP port, 0 for a unix socket.
   ///
-  /// A port of the host is requested when the link is up, and again whenever its session was lost.
+  /// One that is taken so already stays as it is. A port of the host is requested when the link is
+  /// up, and again whenever its session was lost.
   ///
   /// - Throws: `sshConnectionFailed` with the local address for one that is in use or cannot be
   ///   listened on, with the host where that refuses; `validationError` for an address that is
@@ -292,6 +293,7 @@ public actor Forwarder {
 
   private func listenHere(_ rule: ForwardRule) throws(AppError) -> Int {
     guard !isClosed else { throw .cancelled }
+    if let open = listeners.first(where: { $0.rule == rule }) { return open.socket.port }
     var opened: [ListeningSocket] = []
     switch rule.source {
     case .socket(let path):

@@ -77,9 +77,10 @@ package final class ControlListener: Sendable {
     let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
     let descriptor = socket(AF_UNIX, kind, 0)
     guard descriptor >= 0 else { throw .failed(errno: errno) }
-    // The mode of the file is that of the socket when it is bound.
-    fchmod(descriptor, 0o600)
-    guard address.bind(descriptor), Glibc.listen(descriptor, backlog) == 0 else {
+    // Nothing can connect before it listens. Whatever umask(2) is.
+    guard address.bind(descriptor), unsafe chmod(path, 0o600) == 0,
+      Glibc.listen(descriptor, backlog) == 0
+    else {
       let code = errno
       Glibc.close(descriptor)
       throw .failed(errno: code)

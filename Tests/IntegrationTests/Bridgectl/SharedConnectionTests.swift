@@ -236,6 +236,118 @@ import Testing
     }
   }
 
+  /// As with ssh: what a configuration forwards is there for each run, and said by none.
+  @Test func aForwardThatIsThereIsNotAskedForTwice() async throws {
+    try await withSharing { server, home, options in
+      let (local, remote) = (try await FaultProxy(to: 9), try await FaultProxy(to: 9))
+      await local.stop()
+      await remote.stop()
+      let target = "127.0.0.1:\(server.port)"
+      let options =
+        options + [
+          "-oControlMaster=auto", "-oControlPersist=yes", "-oExitOnForwardFailure=yes",
+          "-oLocalForward=\(local.port) \(target)", "-oRemoteForward=\(remote.port) \(target)",
+        ]
+      var connections: Set<String> = []
+      for code in 1...3 {
+        let run = try await home.ssh(options + ["box", Self.which + "; exit \(code)"])
+        #expect((run.code, run.error) == (Int32(code), ""))
+        connections.insert(run.text)
+      }
+      #expect(connections.count == 1)
+      for port in [local.port, remote.port] {
+        #expect(await banner(at: port).hasPrefix("SSH-2.0-OpenSSH"))
+      }
+      #expect(try await home.ssh(options + ["-O", "exit", "box"]).code == 0)
+    }
+  }
+
+  /// The time without a session begins when nothing is carried any more.
+  @Test func aForwardedConnectionIsNotCutByTheTimeWithoutASession() async throws {
+    try await withSharing { server, home, options in
+      let port = try await FaultProxy(to: 9)
+      await port.stop()
+      let run = try await home.ssh(
+        options + [
+          "-oControlMaster=auto", "-oControlPersist=1",
+          "-L\(port.port):127.0.0.1:\(server.port)", "box", "exit 3",
+        ])
+      #expect((run.code, run.error) == (3, ""))
+      let script = """
+        import socket, sys, time
+        peer = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+        peer.recv(100); time.sleep(2.5); peer.send(b"SSH-2.0-x\\r\\n")
+        print(len(peer.recv(100)) > 0)
+        """
+      let carried = try await home.run(
+        ["-c", script, "\(port.port)"], program: "/usr/bin/python3")
+      #expect(carried.text == "True\n", "\(carried.error)")
+      try await eventually { !home.hasSocket }
+    }
+  }
+
+  /// A client that came before, and asks after: it has a connection of its own then.
+  @Test func whoComesTooLateIsRefused() async throws {
+    try await withSharing { _, home, options in
+      let master = try home.start(options + ["-MN", "box"], program: home.file("bin/ssh"))
+      try await eventually { home.hasSocket }
+      let script = #"""
+        import array, os, socket, struct, subprocess, sys
+        def packet(body): return struct.pack(">I", len(body)) + body
+        def read(peer):
+            size = struct.unpack(">I", peer.recv(4, socket.MSG_WAITALL))[0]
+            return peer.recv(size, socket.MSG_WAITALL)
+        peer = socket.socket(socket.AF_UNIX); peer.connect(sys.argv[1])
+        peer.send(packet(struct.pack(">II", 1, 4))); read(peer)
+        subprocess.run(sys.argv[2:], stderr=subprocess.DEVNULL)
+        peer.send(packet(struct.pack(">II", 0x10000002, 7) + struct.pack(">I", 0)
+            + struct.pack(">IIIII", 0, 0, 0, 0, 0xFFFFFFFF) + struct.pack(">I", 0)
+            + struct.pack(">I", 4) + b"true"))
+        for _ in range(3):
+            peer.sendmsg([b"\0"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [0]))])
+        print(hex(struct.unpack(">I", read(peer)[:4])[0]))
+        """#
+      let late = try await home.run(
+        ["-c", script, home.file("ctl"), home.file("bin/ssh")] + options + ["-O", "stop", "box"],
+        program: "/usr/bin/python3")
+      #expect(late.text == "0x80000003\n", "\(late.error)")
+      #expect(try await master.outcome().code == 0)
+    }
+  }
+
+  /// `-W`, by which ssh goes through a host of ProxyJump.
+  @Test(arguments: Pair.allCases) func aTargetIsCarriedToOverIt(_ pair: Pair) async throws {
+    try await withSharing { server, home, options in
+      let master = try await home.run(
+        options + ["-MNf", "box"], program: pair.master(home))
+      #expect(master.code == 0)
+      let target = "127.0.0.1:\(server.port)"
+      let proxy = ([pair.client(home)] + options + ["-W", target, "box"]).joined(separator: " ")
+      let through = ["-F", home.file(".ssh/config"), "-S", "none", "-oProxyCommand=\(proxy)"]
+      let run = try await home.run(through + ["box", "exit 6"], program: "/usr/bin/ssh")
+      #expect(run.code == 6, "\(run.error)")
+      let none = try await home.run(
+        options + ["-W", "127.0.0.1:1", "box"], program: pair.client(home))
+      #expect(none.code == 255)
+      _ = try await home.run(options + ["-O", "exit", "box"], program: pair.client(home))
+    }
+  }
+
+  /// With its output, though the process that logs in goes to the background.
+  @Test func aLocalCommandHasTheStandardStreams() async throws {
+    try await withSharing { _, home, options in
+      let words =
+        options + [
+          "-oControlMaster=auto", "-oControlPersist=yes", "-oPermitLocalCommand=yes",
+          "-oLocalCommand=echo local", "box", "echo remote",
+        ]
+      let run = try await home.run(
+        words, through: "\"$0\" \"$@\" | cat", program: home.file("bin/ssh"))
+      #expect(run.text == "local\nremote\n", "\(run.error)")
+      #expect(try await home.ssh(options + ["-O", "exit", "box"]).code == 0)
+    }
+  }
+
   @Test func oneThatStopsGoesOnWithWhatItHas() async throws {
     try await withSharing { _, home, options in
       let master = try home.start(options + ["-MN", "box"], program: home.file("bin/ssh"))
