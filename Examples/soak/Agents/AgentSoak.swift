@@ -132,7 +132,7 @@ struct AgentSoak: Sendable {
     while !Task.isCancelled {
       for host in world.hosts {
         await host.measure()
-        if await host.mark != nil, await !host.isAlive {
+        if await host.hasEndedByItself {
           await ledger.breaks("host \(host.number) ended by itself")
         }
       }

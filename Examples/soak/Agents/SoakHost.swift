@@ -57,10 +57,11 @@ actor SoakHost {
       ?? 0
   }
 
-  /// Whether its process is there.
-  var isAlive: Bool {
-    guard let process else { return false }
-    return SoakProcess.kibibytes("VmRSS", of: process.pid) > 0
+  /// Whether its process has ended, and nothing of the soak has ended it. In one turn: a fault may
+  /// end it between two.
+  var hasEndedByItself: Bool {
+    guard let process, !isStopped else { return false }
+    return SoakProcess.kibibytes("VmRSS", of: process.pid) == 0
   }
 
   /// Shuts it down in order; false where it does not end so.

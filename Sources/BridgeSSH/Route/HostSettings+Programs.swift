@@ -70,6 +70,9 @@ extension HostSettings {
     "PermitRemoteOpen", "RemoteCommand", "RemoteForward", "RequestTTY", "SendEnv", "SessionType",
     "SetEnv", "StdinNull", "StreamLocalBindUnlink",
   ]
+  /// What only runs of ssh(1) have of each other: the links of a program are its own, and miss
+  /// nothing by that.
+  package static let ofSharing: Set = ["ControlMaster", "ControlPath", "ControlPersist"]
   /// Values that ask for what is done anyway.
   private static let neutral: Set = ["no", "false", "none", "any", "default"]
 }

@@ -26,6 +26,7 @@ import Testing
     "permitlocalcommand": "yes", "permitremoteopen": "a:1 b:*", "bindaddress": "127.0.0.2",
     "bindinterface": "lo", "streamlocalbindunlink": "yes",
     "pubkeyacceptedalgorithms": "ssh-ed25519", "requiredrsasize": "3072",
+    "controlmaster": "auto", "controlpath": "/c", "controlpersist": "60",
   ]
 
   private static let keywords = ConfigKeyword.table.map { $0.name.lowercased() }

@@ -107,12 +107,13 @@ import Testing
   @Test(arguments: [
     "ForwardAgent no", "RemoteCommand none", "LocalCommand none", "RequestTTY no", "Port 2200",
     "PermitRemoteOpen any", "SessionType default", "IdentityFile ~/key", "ProxyCommand nc %h %p",
+    "ControlMaster auto", "ControlPath ~/.ssh/%C",
   ])
   func whatIsDoneAsWrittenIsNot(_ line: String) throws {
     #expect(try settings("build", line).withoutEffect.isEmpty)
   }
 
-  /// A keyword that is added is either obeyed by the links of a program or reported.
+  /// A keyword that is added is obeyed by the links of a program, or reported, or of no matter.
   @Test func everyKeywordIsOneOrTheOther() throws {
     let obeyed: Set = [
       "AddressFamily", "BatchMode", "BindAddress", "BindInterface", "CertificateFile", "Ciphers",
@@ -125,7 +126,8 @@ import Testing
       "StrictHostKeyChecking", "Tag", "User", "UserKnownHostsFile",
     ]
     let names = Set(ConfigKeyword.table.map(\.name))
-    #expect(obeyed.intersection(HostSettings.ofARun).isEmpty)
-    #expect(obeyed.union(HostSettings.ofARun) == names)
+    let others = HostSettings.ofARun.union(HostSettings.ofSharing)
+    #expect(obeyed.intersection(others).isEmpty)
+    #expect(obeyed.union(others) == names)
   }
 }
